@@ -1,0 +1,167 @@
+//! Splits decompressed bytes into JSONL lines, over frame borders where a writer cut them so.
+
+use memchr::{memchr, memrchr};
+
+use super::{ArchiveReport, Damage, Limits};
+
+/// Where a line stands, for errors and notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinePlace {
+    /// Line number from 1.
+    pub line: u64,
+    /// Frame number from 0 (the frame in which the line ends), `None` in plain logs.
+    pub frame: Option<u64>,
+    /// Byte offset in the archive as stored: of the frame, or of the line in plain logs.
+    pub offset: u64,
+}
+
+/// One complete line without its line end.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// The bytes, not yet checked to be UTF-8 or JSON.
+    pub bytes: &'a [u8],
+    /// Where it stands.
+    pub place: LinePlace,
+}
+
+/// Takes decompressed bytes piece by piece and hands on whole lines.
+pub(super) struct LineSplitter<'r> {
+    limits: Limits,
+    report: &'r mut ArchiveReport,
+    carry: Vec<u8>,
+    overlong: u64,
+    line: u64,
+    /// Bytes of the logical stream before the current piece.
+    position: u64,
+    started: bool,
+    crlf_seen: bool,
+}
+
+impl<'r> LineSplitter<'r> {
+    pub(super) fn new(limits: Limits, report: &'r mut ArchiveReport) -> Self {
+        Self { limits, report, carry: Vec::new(), overlong: 0, line: 0, position: 0, started: false, crlf_seen: false }
+    }
+
+    pub(super) fn report(&mut self) -> &mut ArchiveReport {
+        self.report
+    }
+
+    pub(super) fn lines_so_far(&self) -> u64 {
+        self.line
+    }
+
+    /// Feeds one piece; `frame` and `offset` say where it comes from (`frame` is `None` in plain logs).
+    pub(super) fn feed(&mut self, piece: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+        let mut rest = piece;
+        if !self.started && !rest.is_empty() {
+            self.started = true;
+            if let Some(stripped) = rest.strip_prefix(b"\xEF\xBB\xBF") {
+                self.note("bom", frame, offset, 3, "UTF-8 byte order mark before the first line".into());
+                rest = stripped;
+            }
+        }
+        self.report.bytes_logical += piece.len() as u64;
+        let piece_start = self.position;
+        self.position += piece.len() as u64;
+        while let Some(end) = memchr(b'\n', rest) {
+            let line_start = piece_start + (piece.len() - rest.len()) as u64;
+            let place_offset =
+                if frame.is_some() { offset } else { line_start - self.carry.len() as u64 - self.overlong };
+            let (bytes, tail) = (&rest[..end], &rest[end + 1..]);
+            rest = tail;
+            self.line += 1;
+            if self.overlong > 0 || self.carry.len() + bytes.len() > self.limits.line_bytes {
+                let length = self.overlong + (self.carry.len() + bytes.len()) as u64;
+                self.overlong = 0;
+                self.carry = Vec::new();
+                self.note(
+                    "limit",
+                    frame,
+                    place_offset,
+                    length,
+                    format!("line of {length} bytes is longer than --max-line-bytes {}", self.limits.line_bytes),
+                );
+            } else if self.carry.is_empty() {
+                self.hand_on(bytes, frame, place_offset, sink);
+            } else {
+                let mut whole = std::mem::take(&mut self.carry);
+                whole.extend_from_slice(bytes);
+                self.hand_on(&whole, frame, place_offset, sink);
+                whole.clear();
+                self.carry = whole;
+            }
+        }
+        if self.overlong > 0 || self.carry.len() + rest.len() > self.limits.line_bytes {
+            self.overlong += (self.carry.len() + rest.len()) as u64;
+            self.carry.clear();
+        } else {
+            self.carry.extend_from_slice(rest);
+        }
+    }
+
+    fn hand_on(&mut self, bytes: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+        let mut bytes = bytes;
+        if let [head @ .., b'\r'] = bytes {
+            bytes = head;
+            if !self.crlf_seen {
+                self.crlf_seen = true;
+                self.note("crlf", frame, offset, 1, "lines end in CR LF".into());
+            }
+        }
+        if memchr(0, bytes).is_some() {
+            let zeros = bytes.iter().filter(|b| **b == 0).count() as u64;
+            self.note(
+                "nul-run",
+                frame,
+                offset,
+                zeros,
+                format!("{zeros} NUL bytes (a block that never reached the disk)"),
+            );
+            // The text after the last NUL is a line of its own where the writer went on after the lost block.
+            let after = memrchr(0, bytes).map_or(bytes, |at| &bytes[at + 1..]);
+            let before = memchr(0, bytes).map_or(bytes, |at| &bytes[..at]);
+            bytes = if after.is_empty() { before } else { after };
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let place = LinePlace { line: self.line, frame, offset };
+        sink(Line { bytes, place });
+    }
+
+    /// The end of the archive: a rest without a newline is torn and not counted, as the harness drops it too.
+    pub(super) fn finish(mut self, in_frame: Option<u64>, end_offset: u64) {
+        let rest = self.overlong + self.carry.len() as u64;
+        if rest == 0 {
+            return;
+        }
+        let zeros = self.carry.iter().filter(|b| **b == 0).count() as u64;
+        let offset = end_offset.saturating_sub(if in_frame.is_some() { 0 } else { rest });
+        if zeros == rest {
+            self.note(
+                "nul-run",
+                in_frame,
+                offset,
+                zeros,
+                format!("{zeros} NUL bytes at the end (a block that never reached the disk)"),
+            );
+        } else if self.report.is_torn() {
+            // The rest of a torn frame's last line: already said with the frame.
+        } else {
+            self.report.torn_bytes += rest;
+            self.line += 1;
+            self.note(
+                "torn-line",
+                in_frame,
+                offset,
+                rest,
+                format!("last line ends without a newline; its {rest} bytes are not counted"),
+            );
+        }
+    }
+
+    pub(super) fn note(&mut self, kind: &'static str, frame: Option<u64>, offset: u64, bytes: u64, detail: String) {
+        let line = (self.line > 0).then_some(self.line);
+        self.report.damage.push(Damage { kind, offset, frame, line, bytes, detail });
+    }
+}

@@ -1,0 +1,378 @@
+//! Reads one archive from start to end with two reused buffers: the stored bytes and one decompressed frame.
+
+use std::io::{self, Read};
+
+use memchr::memmem;
+use zstd::bulk::Decompressor;
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+
+use super::frames::{FrameExtent, frame_extent};
+use super::lines::{Line, LineSplitter};
+use super::{ArchiveReport, Limits};
+
+const READ_STEP: usize = 256 << 10;
+/// Frames that may decompress to more than this are decoded piece by piece, so that a single-frame rewrite of a huge
+/// log stays within the memory bound.
+const ONE_SHOT_BOUND: u64 = 4 << 20;
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// Buffers and the decompression context of one worker, reused over all its archives: real frames are some 500 bytes,
+/// so a context per frame would cost more than the decompression.
+pub struct ArchiveReader {
+    stored: Vec<u8>,
+    decoded: Vec<u8>,
+    context: Decompressor<'static>,
+}
+
+impl ArchiveReader {
+    /// A reader with empty buffers.
+    ///
+    /// # Errors
+    /// When zstd cannot allocate its context.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { stored: Vec::new(), decoded: Vec::new(), context: Decompressor::new()? })
+    }
+
+    /// Streams every complete line of `input` into `sink`, in file order. Whether the archive is compressed is read
+    /// from its first bytes, not from its name.
+    pub fn read(&mut self, input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(Line<'_>)) -> ArchiveReport {
+        let mut report = ArchiveReport::default();
+        self.stored.clear();
+        let mut window =
+            StoredWindow { input, buffer: &mut self.stored, start: 0, offset: 0, ended: false, error: None };
+        window.fill_to(4);
+        let head = window.bytes();
+        let compressed = matches!(head.get(..4), Some(m) if m == ZSTD_MAGIC || (m[0] & 0xF0 == 0x50 && m[1..] == [0x2A, 0x4D, 0x18]));
+        let mut splitter = LineSplitter::new(limits, &mut report);
+        if compressed {
+            let mut walk =
+                FrameWalk { window, decoded: &mut self.decoded, context: &mut self.context, limits, frame: 0 };
+            walk.run(&mut splitter, sink);
+            let (end, frame) = (walk.window.offset, walk.frame.saturating_sub(1));
+            let error = walk.window.error.take();
+            finish(splitter, error, Some(frame), end);
+        } else {
+            loop {
+                let offset = window.offset;
+                if window.bytes().is_empty() && !window.fill_to(1) {
+                    break;
+                }
+                splitter.feed(window.bytes(), None, offset, sink);
+                window.advance(window.bytes().len());
+            }
+            let end = window.offset;
+            let error = window.error.take();
+            finish(splitter, error, None, end);
+        }
+        report
+    }
+}
+
+fn finish(mut splitter: LineSplitter<'_>, error: Option<io::Error>, frame: Option<u64>, end: u64) {
+    splitter.report().bytes_compressed = end;
+    if let Some(error) = error {
+        splitter.note("read-error", frame, end, 0, format!("reading stopped: {error}"));
+    }
+    splitter.finish(frame, end);
+}
+
+/// [`ArchiveReader::read`] for a single archive, with its own buffers.
+///
+/// # Errors
+/// When zstd cannot allocate its context.
+pub fn read_archive(input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(Line<'_>)) -> io::Result<ArchiveReport> {
+    Ok(ArchiveReader::new()?.read(input, limits, sink))
+}
+
+/// The part of the stored bytes that is in memory: `buffer[start..]`, at file offset `offset`.
+struct StoredWindow<'a> {
+    input: &'a mut dyn Read,
+    buffer: &'a mut Vec<u8>,
+    start: usize,
+    offset: u64,
+    ended: bool,
+    error: Option<io::Error>,
+}
+
+impl StoredWindow<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.start += count;
+        self.offset += count as u64;
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            self.start = 0;
+        }
+    }
+
+    /// Reads until at least `wanted` bytes are in memory; false when the input ended before.
+    fn fill_to(&mut self, wanted: usize) -> bool {
+        while self.bytes().len() < wanted && !self.ended {
+            self.fill_step(READ_STEP);
+        }
+        self.bytes().len() >= wanted
+    }
+
+    fn fill_step(&mut self, step: usize) {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let length = self.buffer.len();
+        self.buffer.resize(length + step, 0);
+        loop {
+            match self.input.read(&mut self.buffer[length..]) {
+                Ok(count) => {
+                    self.ended = count == 0;
+                    self.buffer.truncate(length + count);
+                    return;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.error = Some(error);
+                    self.ended = true;
+                    self.buffer.truncate(length);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+struct FrameWalk<'a> {
+    window: StoredWindow<'a>,
+    decoded: &'a mut Vec<u8>,
+    context: &'a mut Decompressor<'static>,
+    limits: Limits,
+    frame: u64,
+}
+
+impl FrameWalk<'_> {
+    fn run(&mut self, splitter: &mut LineSplitter<'_>, sink: &mut dyn FnMut(Line<'_>)) {
+        loop {
+            if self.window.bytes().is_empty() && !self.window.fill_to(1) {
+                return;
+            }
+            match frame_extent(self.window.bytes()) {
+                FrameExtent::Complete { stored, bound, window, .. } => {
+                    self.complete_frame(stored, bound, window, splitter, sink);
+                }
+                FrameExtent::Skippable { stored } => self.window.advance(stored),
+                FrameExtent::Incomplete if !self.window.ended => {
+                    // Doubling keeps the repeated structural walk over one large frame linear.
+                    let step = self.window.bytes().len().max(READ_STEP);
+                    self.window.fill_step(step);
+                }
+                FrameExtent::Incomplete => {
+                    if !self.resync("frame runs past the end of the file", splitter) {
+                        self.torn_frame(splitter, sink);
+                        return;
+                    }
+                }
+                FrameExtent::Invalid(reason) => {
+                    self.fill_all();
+                    if self.window.bytes().iter().all(|b| *b == 0) {
+                        let (offset, bytes) = (self.window.offset, self.window.bytes().len());
+                        splitter.note(
+                            "nul-run",
+                            Some(self.frame),
+                            offset,
+                            bytes as u64,
+                            format!("{bytes} NUL bytes at the end (a block that never reached the disk)"),
+                        );
+                        self.window.advance(bytes);
+                        return;
+                    }
+                    if !self.resync(reason, splitter) {
+                        let (offset, bytes) = (self.window.offset, self.window.bytes().len());
+                        splitter.note(
+                            "corrupt-frame",
+                            Some(self.frame),
+                            offset,
+                            bytes as u64,
+                            format!("{reason}; no frame follows, {bytes} bytes were not read"),
+                        );
+                        self.window.advance(bytes);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn complete_frame(
+        &mut self,
+        stored: usize,
+        bound: u64,
+        window: u64,
+        splitter: &mut LineSplitter<'_>,
+        sink: &mut dyn FnMut(Line<'_>),
+    ) {
+        let offset = self.window.offset;
+        if window > self.limits.window_bytes {
+            splitter.note(
+                "limit",
+                Some(self.frame),
+                offset,
+                stored as u64,
+                format!(
+                    "frame wants a window of {window} bytes, more than --max-window-bytes {}",
+                    self.limits.window_bytes
+                ),
+            );
+            self.next_frame(stored, splitter);
+            return;
+        }
+        let lines_before = splitter.lines_so_far();
+        if bound > ONE_SHOT_BOUND {
+            match self.stream_frame(stored, splitter, sink) {
+                Ok(()) => self.next_frame(stored, splitter),
+                Err(reason) => self.failed_frame(stored, &reason, splitter),
+            }
+        } else {
+            self.decoded.clear();
+            self.decoded.reserve(bound as usize);
+            let bytes = &self.window.bytes()[..stored];
+            match self.context.decompress_to_buffer(bytes, self.decoded) {
+                Ok(_) => {
+                    splitter.feed(self.decoded, Some(self.frame), offset, sink);
+                    self.next_frame(stored, splitter);
+                }
+                Err(error) => self.failed_frame(stored, &error.to_string(), splitter),
+            }
+        }
+        if self.frame == 1 {
+            splitter.report().first_frame_lines = splitter.lines_so_far() - lines_before;
+        }
+    }
+
+    fn next_frame(&mut self, stored: usize, splitter: &mut LineSplitter<'_>) {
+        splitter.report().frames += 1;
+        self.frame += 1;
+        self.window.advance(stored);
+    }
+
+    /// A frame whose structure is whole but whose content is not. Its stated end is trusted only where another frame
+    /// (or the end of the file) stands there: a flipped bit in a block header moves the end as well.
+    fn failed_frame(&mut self, stored: usize, reason: &str, splitter: &mut LineSplitter<'_>) {
+        if self.window.bytes().len() < stored + 4 && !self.window.ended {
+            self.window.fill_to(stored + 4);
+        }
+        let after = &self.window.bytes()[stored..];
+        if !after.is_empty() && matches!(frame_extent(after), FrameExtent::Invalid(_)) && self.resync(reason, splitter)
+        {
+            return;
+        }
+        // A length that a flipped bit made too long may have swallowed whole frames: look inside before going past.
+        if self.resync_within(stored, reason, splitter) {
+            return;
+        }
+        splitter.note("corrupt-frame", Some(self.frame), self.window.offset, stored as u64, reason.to_owned());
+        self.frame += 1;
+        self.window.advance(stored);
+    }
+
+    fn fill_all(&mut self) {
+        while !self.window.ended {
+            let step = self.window.bytes().len().max(READ_STEP);
+            self.window.fill_step(step);
+        }
+    }
+
+    /// After structural damage the next frame cannot be computed. Candidates are the places where the magic stands,
+    /// but one counts only when a whole frame decodes there with a valid checksum.
+    fn resync(&mut self, reason: &str, splitter: &mut LineSplitter<'_>) -> bool {
+        self.fill_all();
+        let end = self.window.bytes().len();
+        self.resync_within(end, reason, splitter)
+    }
+
+    fn resync_within(&mut self, end: usize, reason: &str, splitter: &mut LineSplitter<'_>) -> bool {
+        let bytes = self.window.bytes();
+        let Some(range) = bytes.get(1..end) else { return false };
+        for at in memmem::find_iter(range, &ZSTD_MAGIC) {
+            let at = at + 1;
+            let FrameExtent::Complete { stored, bound, window, checksum: true } = frame_extent(&bytes[at..]) else {
+                continue;
+            };
+            if window > self.limits.window_bytes || bound > self.limits.frame_bytes {
+                continue;
+            }
+            self.decoded.clear();
+            self.decoded.reserve(bound as usize);
+            if self.context.decompress_to_buffer(&bytes[at..at + stored], self.decoded).is_ok() {
+                splitter.note(
+                    "corrupt-frame",
+                    Some(self.frame),
+                    self.window.offset,
+                    at as u64,
+                    format!("{reason}; reading goes on {at} bytes later"),
+                );
+                self.frame += 1;
+                self.window.advance(at);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What decodes out of the last, incomplete frame is real data up to its last newline.
+    fn torn_frame(&mut self, splitter: &mut LineSplitter<'_>, sink: &mut dyn FnMut(Line<'_>)) {
+        let (offset, bytes) = (self.window.offset, self.window.bytes().len());
+        let before = splitter.lines_so_far();
+        let outcome = self.stream_frame(bytes, splitter, sink);
+        let lines = splitter.lines_so_far() - before;
+        splitter.report().torn_bytes += bytes as u64;
+        splitter.report().torn_frame_lines = lines;
+        let detail = match outcome {
+            Err(reason) if reason != "incomplete" => {
+                format!("last frame is torn: {bytes} bytes, {lines} whole lines read out of it ({reason})")
+            }
+            _ => format!("last frame is torn: {bytes} bytes, {lines} whole lines read out of it"),
+        };
+        splitter.note("torn-frame", Some(self.frame), offset, bytes as u64, detail);
+        self.frame += 1;
+        self.window.advance(bytes);
+    }
+
+    fn stream_frame(
+        &mut self,
+        stored: usize,
+        splitter: &mut LineSplitter<'_>,
+        sink: &mut dyn FnMut(Line<'_>),
+    ) -> Result<(), String> {
+        let mut decoder = Decoder::new().map_err(|e| e.to_string())?;
+        let offset = self.window.offset;
+        let source = &self.window.bytes()[..stored];
+        let mut input = InBuffer::around(source);
+        self.decoded.clear();
+        self.decoded.resize(256 << 10, 0);
+        let mut total = 0u64;
+        loop {
+            let mut output = OutBuffer::around(&mut self.decoded[..]);
+            let hint = decoder.run(&mut input, &mut output).map_err(|e| e.to_string())?;
+            let written = output.pos();
+            total += written as u64;
+            if total > self.limits.frame_bytes {
+                splitter.note(
+                    "limit",
+                    Some(self.frame),
+                    offset,
+                    stored as u64,
+                    format!("frame decompresses to more than --max-frame-bytes {}", self.limits.frame_bytes),
+                );
+                return Ok(());
+            }
+            splitter.feed(&self.decoded[..written], Some(self.frame), offset, sink);
+            if hint == 0 {
+                return Ok(());
+            }
+            if input.pos() == stored && written < self.decoded.len() {
+                return Err("incomplete".to_owned());
+            }
+        }
+    }
+}

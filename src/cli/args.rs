@@ -1,0 +1,201 @@
+//! The command line, as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::windows::Window;
+
+const AFTER_HELP: &str = "\
+Examples:
+  dsh-forensics scan --demo                     look at recorded demo logs
+  dsh-forensics scan                            look at your own logs
+  dsh-forensics failures --since 6d --code CONTEXT_WINDOW_EXCEEDED
+
+Exit status: 0 nothing found, 1 findings at or above the gate, 2 usage or internal error,
+3 no input, 4 partial (some input could not be read).
+
+Everything happens on this machine: no network, nothing written outside -o, no message contents.";
+
+/// Why did my runs fail, is the error what it says it is, and which retry policy would have saved them?
+#[derive(Debug, Parser)]
+#[command(name = "dsh-forensics", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Everything at a glance: failure rates, codes, routes, retries, compactions
+    Scan(ScanArgs),
+    /// One row per failed attempt
+    Failures(FailuresArgs),
+}
+
+/// Arguments of `scan`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics scan --demo\n  dsh-forensics scan ~/.dsh/sessions --since 6d\n  dsh-forensics scan session.jsonl.zstd --format json\n  cat session.jsonl | dsh-forensics scan -"
+)]
+pub struct ScanArgs {
+    /// What to read and how.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// What to leave out.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ScanFormat::Table, help_heading = "Output")]
+    pub format: ScanFormat,
+    /// Count failed steps inside this window after a compaction: 8ev (events), 3att (attempts), 60s; may be repeated
+    #[arg(long = "window", value_name = "WINDOW", default_values = ["8ev", "3att", "60s"])]
+    pub windows: Vec<Window>,
+}
+
+/// Arguments of `failures`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics failures --demo\n  dsh-forensics failures --since 6d --format csv -o failures.csv\n  dsh-forensics failures --session 7431dfda --format ndjson"
+)]
+pub struct FailuresArgs {
+    /// What to read and how.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// What to leave out.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = FailuresFormat::Table, help_heading = "Output")]
+    pub format: FailuresFormat,
+}
+
+/// Formats of `scan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScanFormat {
+    /// For a terminal
+    Table,
+    /// For programs (docs/json.md)
+    Json,
+    /// For a forum post
+    Markdown,
+}
+
+/// Formats of `failures`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailuresFormat {
+    /// For a terminal
+    Table,
+    /// One JSON object per line (docs/json.md)
+    Ndjson,
+    /// Comma-separated values
+    Csv,
+    /// For a forum post
+    Markdown,
+}
+
+/// What to read and how.
+#[derive(Debug, Args)]
+pub struct InputArgs {
+    /// Sessions root, project or session directory, log file, zip, or - for standard input
+    /// [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Read the demo logs inside the program
+    #[arg(long, conflicts_with = "paths")]
+    pub demo: bool,
+    /// Worker threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Reading")]
+    pub jobs: Option<u16>,
+    /// Count a session under every path it is found at
+    #[arg(long, help_heading = "Reading")]
+    pub keep_duplicates: bool,
+    /// Largest zstd window accepted, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
+    pub max_window_bytes: u64,
+    /// Most bytes taken out of one frame
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, hide_short_help = true, help_heading = "Reading")]
+    pub max_frame_bytes: u64,
+    /// Longest line accepted, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_short_help = true, help_heading = "Reading")]
+    pub max_line_bytes: usize,
+    /// Deepest JSON accepted
+    #[arg(long, value_name = "N", default_value_t = 128, hide_short_help = true, help_heading = "Reading")]
+    pub max_json_depth: usize,
+    /// Most entries read of a zip
+    #[arg(long, value_name = "N", default_value_t = 100_000, hide_short_help = true, help_heading = "Reading")]
+    pub max_zip_entries: usize,
+    /// Largest compression ratio accepted of a zip entry
+    #[arg(long, value_name = "N", default_value_t = 2_000, hide_short_help = true, help_heading = "Reading")]
+    pub max_zip_ratio: u64,
+}
+
+/// Filters: whole attempts are chosen.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArgs {
+    /// Only attempts that ended at or after this time: RFC 3339, a date, or a span back from now (6d, 36h)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only attempts that ended before this time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Time zone of dates typed and printed: an IANA name [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+    /// Only sessions whose id begins with this
+    #[arg(long, value_name = "PREFIX")]
+    pub session: Vec<String>,
+    /// With --session: its forks and sub-agents as well
+    #[arg(long, requires = "session")]
+    pub with_descendants: bool,
+    /// Only this provider
+    #[arg(long, value_name = "NAME")]
+    pub provider: Vec<String>,
+    /// Only this model
+    #[arg(long, value_name = "NAME")]
+    pub model: Vec<String>,
+    /// Only failures with this code
+    #[arg(long, value_name = "CODE")]
+    pub code: Vec<String>,
+    /// Only projects whose directory name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub project: Vec<String>,
+}
+
+/// When to do something that suits a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How to print.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Write here instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Colours; NO_COLOR is respected
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub color: When,
+    /// Columns to fill [default: the terminal's, else $COLUMNS, else 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=1000))]
+    pub width: Option<u16>,
+    /// No progress bar, no remarks on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}

@@ -1,0 +1,8 @@
+//! In: the arguments as typed.
+//! Out: a [`plan::Plan`], resolved once, and the exit status at the end.
+//! Always: whether the input was partial is remembered in one place and decides the exit status.
+
+pub mod args;
+pub mod exit;
+pub mod output;
+pub mod plan;

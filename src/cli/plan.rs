@@ -1,0 +1,144 @@
+//! What was typed, resolved once: paths, filters, layout.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::tz::TimeZone;
+
+use super::args::{FilterArgs, InputArgs, OutputArgs, When};
+use crate::archive::Limits;
+use crate::discover::{self, Discovery};
+use crate::filter::{Filters, parse_time, parse_zone};
+use crate::notice::Notice;
+use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::report::terminal::Layout;
+
+/// Everything a command needs beside its own options.
+#[derive(Debug)]
+pub struct Plan {
+    /// Filters, resolved.
+    pub filters: Filters,
+    /// Zone of printed times.
+    pub zone: TimeZone,
+    /// Terminal layout.
+    pub layout: Layout,
+    /// Output file.
+    pub output: Option<PathBuf>,
+    /// No progress, no remarks.
+    pub quiet: bool,
+    paths: Vec<PathBuf>,
+    demo: bool,
+    jobs: Option<usize>,
+    read: ReadOptions,
+}
+
+impl Plan {
+    /// Resolves the arguments shared by the commands that read logs.
+    ///
+    /// # Errors
+    /// When a time or zone cannot be read, or no home directory is known.
+    pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
+        let zone = if filters.tz.as_deref() == Some("local") {
+            TimeZone::system()
+        } else {
+            parse_zone(Some(filters.tz.as_deref().unwrap_or("UTC")))?
+        };
+        let time = |text: &Option<String>, flag: &str| {
+            text.as_ref().map(|t| parse_time(t, &zone).with_context(|| format!("--{flag}"))).transpose()
+        };
+        let mut paths = input.paths.clone();
+        if paths.is_empty() && !input.demo {
+            paths.push(discover::default_root().context("no PATH given and neither DSH_HOME nor HOME is set")?);
+        }
+        let limits = Limits {
+            window_bytes: input.max_window_bytes,
+            frame_bytes: input.max_frame_bytes,
+            line_bytes: input.max_line_bytes,
+            json_depth: input.max_json_depth,
+            zip_entries: input.max_zip_entries,
+            zip_ratio: input.max_zip_ratio,
+            ..Limits::default()
+        };
+        Ok(Self {
+            filters: Filters {
+                since: time(&filters.since, "since")?,
+                until: time(&filters.until, "until")?,
+                sessions: filters.session.clone(),
+                providers: filters.provider.clone(),
+                models: filters.model.clone(),
+                codes: filters.code.clone(),
+                projects: filters.project.clone(),
+                with_descendants: filters.with_descendants,
+            },
+            zone,
+            layout: layout(output),
+            output: output.output.clone(),
+            quiet: output.quiet,
+            paths,
+            demo: input.demo,
+            jobs: input.jobs.map(usize::from),
+            read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false },
+        })
+    }
+
+    /// Finds and reads the logs, with a progress bar on a terminal, and applies the filters.
+    ///
+    /// # Errors
+    /// When the worker threads cannot be started.
+    pub fn load(&self) -> Result<Dataset> {
+        let discovery =
+            if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) };
+        let bar = self.progress_bar(&discovery);
+        let progress = |bytes: u64| {
+            if let Some(bar) = &bar {
+                bar.inc(bytes);
+                bar.set_message(format!("{} left", bar.length().unwrap_or(0).saturating_sub(bar.position()) >> 20));
+            }
+        };
+        let mut pool = rayon::ThreadPoolBuilder::new();
+        if let Some(jobs) = self.jobs {
+            pool = pool.num_threads(jobs);
+        }
+        let pool = pool.build().context("worker threads cannot be started")?;
+        let mut dataset = pool.install(|| pipeline::read_all(discovery, self.read, &progress));
+        if let Some(bar) = &bar {
+            bar.finish_and_clear();
+        }
+        self.filters.apply(&mut dataset);
+        if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
+            dataset
+                .notices
+                .push(Notice::new("no-match", "no session id begins with what --session asks for".to_owned()));
+        }
+        Ok(dataset)
+    }
+
+    fn progress_bar(&self, discovery: &Discovery) -> Option<ProgressBar> {
+        if self.quiet || !std::io::stderr().is_terminal() {
+            return None;
+        }
+        let bar = ProgressBar::new(discovery.archives.iter().map(|a| a.bytes).sum());
+        let count = discovery.archives.len();
+        let style = ProgressStyle::with_template(&format!(
+            "{{bar:30}} {{bytes}} of {{total_bytes}}, {count} sessions, ETA {{eta}}"
+        ));
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Some(bar)
+    }
+}
+
+fn layout(output: &OutputArgs) -> Layout {
+    let to_terminal = output.output.is_none() && std::io::stdout().is_terminal();
+    let color = match output.color {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    };
+    let from_env = || std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|c| (40..=1000).contains(c));
+    let from_terminal =
+        || to_terminal.then(|| comfy_table::Table::new().width().map(usize::from)).flatten().map(|w| w.max(40));
+    let width = output.width.map(usize::from).or_else(from_terminal).or_else(from_env).unwrap_or(100);
+    Layout { width, color }
+}

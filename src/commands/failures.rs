@@ -1,0 +1,29 @@
+//! `failures`: one row per failed attempt.
+
+use anyhow::Result;
+
+use super::{finished, nothing_read};
+use crate::cli::args::{FailuresArgs, FailuresFormat};
+use crate::cli::exit::Exit;
+use crate::cli::output::emit;
+use crate::cli::plan::Plan;
+use crate::report::{failures, markdown, terminal};
+
+pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
+    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let dataset = plan.load()?;
+    if let Some(exit) = nothing_read(&dataset, &plan) {
+        return Ok(exit);
+    }
+    let rows = failures::rows(&dataset, &plan.filters);
+    let exit = finished(&dataset);
+    let page = || failures::page(&rows, exit == Exit::Partial, &plan.zone);
+    let text = match args.format {
+        FailuresFormat::Table => terminal::render(&page(), plan.layout),
+        FailuresFormat::Markdown => markdown::render(&page()),
+        FailuresFormat::Ndjson => failures::ndjson(&rows)?,
+        FailuresFormat::Csv => failures::csv(&rows)?,
+    };
+    emit(&text, &plan)?;
+    Ok(exit)
+}

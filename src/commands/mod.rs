@@ -1,0 +1,47 @@
+//! In: the parsed command line.
+//! Out: one file per command: read, analyse, render, and the exit status.
+//! Always: commands hold no analysis of their own.
+
+mod failures;
+mod scan;
+
+use anyhow::Result;
+
+use crate::cli::args::{Cli, Command};
+use crate::cli::exit::Exit;
+use crate::cli::plan::Plan;
+use crate::pipeline::Dataset;
+use crate::redact::redact;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the arguments cannot be resolved or the output cannot be written.
+pub fn run(cli: &Cli) -> Result<Exit> {
+    match &cli.command {
+        Command::Scan(args) => scan::run(args),
+        Command::Failures(args) => failures::run(args),
+    }
+}
+
+/// Whether there is anything to report on; otherwise says on standard error what is missing, and how to go on.
+fn nothing_read(dataset: &Dataset, plan: &Plan) -> Option<Exit> {
+    if dataset.inputs.archives > 0 || !dataset.sessions.is_empty() {
+        return None;
+    }
+    for notice in &dataset.notices {
+        eprintln!("dsh-forensics: {}: {}", notice.kind, redact(&notice.message));
+    }
+    if !plan.quiet {
+        eprintln!(
+            "dsh-forensics: no session log found. Name a sessions root, a log file or a zip, or try: dsh-forensics scan --demo"
+        );
+    }
+    Some(if dataset.inputs.unreadable_archives > 0 { Exit::Partial } else { Exit::NoInput })
+}
+
+/// Exit status of a command without a gate. An input that does not exist beside others that do makes the run partial.
+fn finished(dataset: &Dataset) -> Exit {
+    let missing = dataset.notices.iter().any(|n| n.kind == "unreadable-input");
+    if dataset.is_partial() || missing { Exit::Partial } else { Exit::Clean }
+}

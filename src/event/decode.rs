@@ -1,0 +1,472 @@
+//! Lines to events, for every format version. Versions differ in where a stream stands and how a replace is named; both
+//! are told by the fields present, so one decoder reads them all and a mixed log (a fork's prefix) is no special case.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::packed::decode_fast;
+use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_summary};
+use super::text::Text;
+use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
+
+/// Why a line is not an event.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// Not JSON, or not an object with a `type`.
+    #[error("not an event: {0}")]
+    NotAnEvent(String),
+    /// Nested deeper than the limit.
+    #[error("JSON nested deeper than --max-json-depth {0}")]
+    TooDeep(usize),
+}
+
+/// Decodes the event lines of one archive in file order.
+#[derive(Debug)]
+pub struct Decoder {
+    json_depth: usize,
+    next_seq: u64,
+    /// Lines without `seq`: numbered by position.
+    pub lines_without_seq: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    r#type: Text,
+    seq: Option<u64>,
+    seq0: Option<u64>,
+    time: Option<f64>,
+    time0: Option<f64>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    surface_op: Option<&'a RawValue>,
+}
+
+type Decoded<T> = Result<T, serde_json::Error>;
+
+impl Decoder {
+    /// A decoder for one archive; deeper JSON than `json_depth` is refused.
+    pub fn new(json_depth: usize) -> Self {
+        Self { json_depth, next_seq: 0, lines_without_seq: 0 }
+    }
+
+    /// Decodes one line.
+    ///
+    /// # Errors
+    /// When the line is not a JSON object with a `type`, or nested too deep.
+    pub fn decode<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
+        let event = match decode_fast(line) {
+            Some(event) => event,
+            None => self.decode_full(line)?,
+        };
+        self.next_seq = event.seq.saturating_add(event.members);
+        Ok(event)
+    }
+
+    fn decode_full<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
+        if depth_exceeds(line, self.json_depth) {
+            return Err(LineError::TooDeep(self.json_depth));
+        }
+        let envelope: Envelope<'a> = serde_json::from_slice(line).map_err(|e| LineError::NotAnEvent(e.to_string()))?;
+        let kind = envelope.r#type.0.as_str();
+        let packed = matches!(kind, "text-chunks" | "reasoning-chunks" | "tool-call-chunks");
+        let (seq, time) = if packed { (envelope.seq0, envelope.time0) } else { (envelope.seq, envelope.time) };
+        if seq.is_none() {
+            self.lines_without_seq += 1;
+        }
+        let seq = seq.unwrap_or(self.next_seq);
+        let mut time = time.filter(|t| t.is_finite()).map(|t| t as i64);
+        let mut members = 1;
+        let raw = envelope.data.map_or("null", RawValue::get);
+        let op = envelope.surface_op.map(RawValue::get);
+        let body = decode_body(kind, raw, op, time)
+            .unwrap_or_else(|error| Body::Odd { kind: kind.to_owned(), reason: error.to_string() });
+        if packed && let Body::Deltas { stream, .. } = &body {
+            members = stream.chunks;
+            time = stream.last_time;
+        }
+        Ok(Event { seq, time, members, body })
+    }
+}
+
+/// Whether brackets outside strings nest deeper than `limit`; `serde_json` skips raw values without counting.
+fn depth_exceeds(line: &[u8], limit: usize) -> bool {
+    if memchr::memchr2_iter(b'[', b'{', line).take(limit + 1).count() <= limit {
+        return false;
+    }
+    let (mut depth, mut at) = (0usize, 0usize);
+    while let Some(byte) = line.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                while let Some(found) = memchr::memchr2(b'"', b'\\', &line[at..]) {
+                    let quote = line[at + found] == b'"';
+                    at += found + if quote { 1 } else { 2 };
+                    if quote || at >= line.len() {
+                        break;
+                    }
+                }
+            }
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    turn: Option<u64>,
+    step: Option<u64>,
+}
+
+fn turn_step(raw: &str) -> Decoded<(u64, u64)> {
+    let place: Place = serde_json::from_str(raw)?;
+    Ok((place.turn.unwrap_or(0), place.step.unwrap_or(0)))
+}
+
+fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i64>) -> Decoded<Body<'a>> {
+    Ok(match kind {
+        "turn/start" => Body::TurnStart { turn: turn_step(raw)?.0 },
+        "turn/end" => turn_end(raw)?,
+        "step/start" => {
+            let (turn, step) = turn_step(raw)?;
+            Body::StepStart { turn, step }
+        }
+        "step/end" => {
+            let (turn, step) = turn_step(raw)?;
+            Body::StepEnd { turn, step }
+        }
+        "request/header" => request_header(raw)?,
+        "request/context" => request_context(raw)?,
+        "system/message" => message(MessageKind::System, raw, op)?,
+        "developer/message" => message(MessageKind::Developer, raw, op)?,
+        "user/message" => message(MessageKind::User, raw, op)?,
+        "assistant/message" => message(MessageKind::Assistant, raw, op)?,
+        "tool/result" => message(MessageKind::ToolResult, raw, op)?,
+        "assistant/chunk" => chunk(raw, time)?,
+        "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => packed_row(raw, time)?,
+        "assistant/attempt" => {
+            let wire: StreamWire<'a> = serde_json::from_str(raw)?;
+            let stream = embedded_summary(wire.stream.map_or("[]", RawValue::get))?;
+            Body::Attempt { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream }
+        }
+        "tool/call" => {
+            let wire: ToolCallWire = serde_json::from_str(raw)?;
+            Body::ToolCall {
+                turn: wire.turn.unwrap_or(0),
+                step: wire.step.unwrap_or(0),
+                name: wire.name.unwrap_or_default().0,
+            }
+        }
+        "llm/retry" => retry(raw)?,
+        "llm/retry-started" => {
+            let wire: RetryWire = serde_json::from_str(raw)?;
+            Body::RetryStarted {
+                turn: wire.turn.unwrap_or(0),
+                step: wire.step.unwrap_or(0),
+                retry_id: wire.retry_id.unwrap_or_default().0,
+                retry: wire.retry.map_or(0, |r| r as u64),
+            }
+        }
+        "compaction/start" => {
+            let wire: CompactionWire<'a> = serde_json::from_str(raw)?;
+            Body::CompactionStart { id: wire.id(), turn: wire.turn, command: wire.source_command_id.is_some() }
+        }
+        "compaction/summary" => {
+            let wire: CompactionWire<'a> = serde_json::from_str(raw)?;
+            let usage = wire
+                .usage
+                .as_ref()
+                .map(|raw| serde_json::from_str::<UsageWire>(raw.get()).map(Usage::from))
+                .transpose()?
+                .filter(|u| u.is_report());
+            Body::CompactionSummary {
+                id: wire.id(),
+                shadowed_nodes: wire.shadowed_nodes(),
+                shadowed_tokens: wire.tokens(),
+                prompt_tokens: usage.map(Usage::prompt),
+                output_tokens: usage.map(|u| u.output),
+            }
+        }
+        "compaction/end" => {
+            let wire: CompactionWire<'a> = serde_json::from_str(raw)?;
+            Body::CompactionEnd { id: wire.id(), error: wire.error.map(|raw| failure_of(raw.get())) }
+        }
+        "compaction/prune" => {
+            let wire: CompactionWire<'a> = serde_json::from_str(raw)?;
+            Body::Prune { shadowed_nodes: wire.shadowed_nodes(), shadowed_tokens: wire.tokens() }
+        }
+        "session/end-seed" => {
+            let wire: EndSeedWire = serde_json::from_str(raw)?;
+            Body::EndSeed { inherited: wire.inherited.unwrap_or(false) }
+        }
+        other => Body::Other { kind: other.to_owned(), known: KNOWN_TYPES.contains(&other) },
+    })
+}
+
+/// Types the harness itself writes and the analyses do not need.
+const KNOWN_TYPES: [&str; 6] = [
+    "agent/inbox/spliced",
+    "subagent/descriptor",
+    "subagent/catalog",
+    "session/title-llm-request",
+    "session/title",
+    "session",
+];
+
+/// An error may be logged as a failure object or as plain text.
+fn failure_of(raw: &str) -> Failure {
+    if let Ok(wire) = serde_json::from_str::<FailureWire>(raw) {
+        return wire.into();
+    }
+    let message = serde_json::from_str::<Text>(raw).map_or_else(|_| raw.to_owned(), |t| t.0);
+    Failure { message, code: "UNKNOWN".to_owned(), ..Failure::default() }
+}
+
+#[derive(Deserialize)]
+struct TurnEndWire<'a> {
+    turn: Option<u64>,
+    #[serde(borrow)]
+    reason: Option<TurnReasonWire<'a>>,
+}
+
+#[derive(Deserialize)]
+struct TurnReasonWire<'a> {
+    kind: Option<Text>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+fn turn_end(raw: &str) -> Decoded<Body<'_>> {
+    let wire: TurnEndWire<'_> = serde_json::from_str(raw)?;
+    let (kind, error) = wire.reason.map_or((None, None), |r| (r.kind, r.error));
+    let kind = match kind.as_ref().map(|k| k.0.as_str()) {
+        Some("completed") => TurnEndKind::Completed,
+        Some("aborted") => TurnEndKind::Aborted,
+        Some("blocked") => TurnEndKind::Blocked,
+        Some("error") => TurnEndKind::Error,
+        Some("max-tokens") => TurnEndKind::MaxTokens,
+        Some("interrupted") => TurnEndKind::Interrupted,
+        Some("forked") => TurnEndKind::Forked,
+        _ => TurnEndKind::Unknown,
+    };
+    Ok(Body::TurnEnd { turn: wire.turn.unwrap_or(0), kind, failure: error.map(|e| failure_of(e.get())) })
+}
+
+#[derive(Deserialize)]
+struct HeaderEventWire<'a> {
+    #[serde(borrow)]
+    header: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct HeaderWire {
+    config: Option<ConfigWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigWire {
+    provider: Option<Text>,
+    model: Option<Text>,
+    max_tokens: Option<f64>,
+    reasoning_effort: Option<Text>,
+}
+
+fn request_header(raw: &str) -> Decoded<Body<'_>> {
+    let event: HeaderEventWire<'_> = serde_json::from_str(raw)?;
+    let header: HeaderWire = serde_json::from_str(event.header.get())?;
+    let config =
+        header.config.unwrap_or(ConfigWire { provider: None, model: None, max_tokens: None, reasoning_effort: None });
+    Ok(Body::RequestHeader(Box::new(RequestHeader {
+        provider: config.provider.unwrap_or_default().0,
+        model: config.model.unwrap_or_default().0,
+        max_tokens: config.max_tokens.filter(|v| *v >= 0.0).map(|v| v as u64),
+        reasoning_effort: config.reasoning_effort.map(|t| t.0),
+        raw: event.header.get(),
+    })))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ContextWire {
+    provider: Option<Text>,
+    model: Option<Text>,
+    context_window: Option<f64>,
+}
+
+fn request_context(raw: &str) -> Decoded<Body<'_>> {
+    let wire: ContextWire = serde_json::from_str(raw)?;
+    Ok(Body::RequestContext {
+        provider: wire.provider.map(|t| t.0),
+        model: wire.model.map(|t| t.0),
+        window: wire.context_window.filter(|w| *w >= 1.0).map(|w| w as u64),
+    })
+}
+
+#[derive(Deserialize)]
+struct MessageWire<'a> {
+    turn: Option<u64>,
+    step: Option<u64>,
+    usage: Option<UsageWire>,
+    interrupted: Option<bool>,
+    #[serde(borrow)]
+    stream: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OpWire {
+    op: Option<Text>,
+    start: Option<u64>,
+    end: Option<u64>,
+    start_seq: Option<u64>,
+    end_seq: Option<u64>,
+}
+
+fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Body<'a>> {
+    let wire: MessageWire<'a> = if kind == MessageKind::Assistant {
+        serde_json::from_str(raw)?
+    } else {
+        MessageWire { turn: None, step: None, usage: None, interrupted: None, stream: None }
+    };
+    let op = match op {
+        None | Some("null") => None,
+        Some("\"append\"") => Some(SurfaceOp::Append),
+        Some(other) => {
+            let wire: OpWire = serde_json::from_str(other)?;
+            match (wire.op.as_ref().map(|o| o.0.as_str()), wire.start.or(wire.start_seq), wire.end.or(wire.end_seq)) {
+                (Some("append"), ..) => Some(SurfaceOp::Append),
+                (Some("replace"), Some(start), Some(end)) => Some(SurfaceOp::Replace { start, end }),
+                _ => None,
+            }
+        }
+    };
+    let stream = wire.stream.map(|s| embedded_summary(s.get())).transpose()?;
+    Ok(Body::Message(Box::new(Message {
+        kind,
+        op,
+        raw,
+        turn: wire.turn,
+        step: wire.step,
+        usage: wire.usage.map(Usage::from).filter(|u| u.is_report()),
+        stream,
+        interrupted: wire.interrupted.unwrap_or(false),
+    })))
+}
+
+#[derive(Deserialize)]
+struct StreamWire<'a> {
+    turn: Option<u64>,
+    step: Option<u64>,
+    #[serde(borrow)]
+    chunk: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stream: Option<&'a RawValue>,
+}
+
+fn chunk(raw: &str, time: Option<i64>) -> Decoded<Body<'_>> {
+    let wire: StreamWire<'_> = serde_json::from_str(raw)?;
+    let stream = chunk_summary(wire.chunk.map_or("null", RawValue::get), time)?;
+    Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
+}
+
+#[derive(Deserialize)]
+struct PackedWire {
+    turn: Option<u64>,
+    step: Option<u64>,
+    dt: Vec<f64>,
+}
+
+fn packed_row(raw: &str, time0: Option<i64>) -> Decoded<Body<'_>> {
+    let wire: PackedWire = serde_json::from_str(raw)?;
+    let stream = delta_run(time0, wire.dt.iter().map(|d| *d as i64));
+    Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
+}
+
+#[derive(Deserialize)]
+struct ToolCallWire {
+    turn: Option<u64>,
+    step: Option<u64>,
+    name: Option<Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RetryWire {
+    retry_id: Option<Text>,
+    turn: Option<u64>,
+    step: Option<u64>,
+    provider: Option<Text>,
+    mode: Option<Text>,
+    policy_key: Option<Text>,
+    retry: Option<f64>,
+    max_retries: Option<f64>,
+    delay_ms: Option<f64>,
+    failure: Option<FailureWire>,
+}
+
+fn retry(raw: &str) -> Decoded<Body<'_>> {
+    let wire: RetryWire = serde_json::from_str(raw)?;
+    Ok(Body::Retry(Box::new(Retry {
+        retry_id: wire.retry_id.unwrap_or_default().0,
+        turn: wire.turn.unwrap_or(0),
+        step: wire.step.unwrap_or(0),
+        provider: wire.provider.map(|t| t.0),
+        mode: wire.mode.map(|t| t.0),
+        policy_key: wire.policy_key.map(|t| t.0),
+        retry: wire.retry.map_or(0, |r| r as u64),
+        max_retries: wire.max_retries.map(|r| r as u64),
+        delay_ms: wire.delay_ms.unwrap_or(0.0),
+        failure: wire.failure.map(Failure::from).unwrap_or_default(),
+    })))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CompactionWire<'a> {
+    compaction_id: Option<Text>,
+    turn: Option<u64>,
+    source_command_id: Option<Text>,
+    shadowed_seqs: Option<Vec<serde_json::Value>>,
+    shadowed_token_count: Option<f64>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl CompactionWire<'_> {
+    fn id(&self) -> String {
+        self.compaction_id.clone().unwrap_or_default().0
+    }
+
+    /// Counts the nodes a summary took away; later formats write ranges as `[start, end]` among the numbers.
+    fn shadowed_nodes(&self) -> u64 {
+        let range = |entry: &serde_json::Value| match entry.as_array().map(Vec::as_slice) {
+            Some([start, end]) => {
+                end.as_u64().zip(start.as_u64()).map_or(1, |(end, start)| end.saturating_sub(start) + 1)
+            }
+            _ => 1,
+        };
+        self.shadowed_seqs.iter().flatten().map(range).sum()
+    }
+
+    fn tokens(&self) -> Option<u64> {
+        self.shadowed_token_count.filter(|t| *t >= 0.0).map(|t| t as u64)
+    }
+}
+
+#[derive(Deserialize)]
+struct EndSeedWire {
+    inherited: Option<bool>,
+}

@@ -1,0 +1,19 @@
+//! `dsh-forensics` as a library: the pipeline from recorded session logs to rows, tables, analyses and reports.
+//!
+//! The way through: [`discover`] → [`archive`] → [`event`] → [`session`] → [`tables`] → analyses → [`report`].
+
+pub mod archive;
+pub mod cli;
+pub mod commands;
+pub mod demo;
+pub mod discover;
+pub mod event;
+pub mod filter;
+pub mod notice;
+pub mod pipeline;
+pub mod redact;
+pub mod report;
+pub mod session;
+pub mod summary;
+pub mod tables;
+pub mod windows;

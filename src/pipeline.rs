@@ -1,0 +1,369 @@
+//! In: archives from [`crate::discover`].
+//! Out: [`Dataset`]: the rows of every session, each session once, in a fixed order whatever the thread count.
+//! Always: one session in flight per worker; a broken archive is reported and the rest goes on.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::archive::{ArchiveReader, ArchiveReport, Damage, Limits, Line};
+use crate::discover::{Archive, ArchiveSource, Discovery};
+use crate::event::{Decoder, LineError, NEWEST_FORMAT, SessionHeader};
+use crate::notice::Notice;
+use crate::session::{SessionBuilder, SessionContext, SessionRows};
+
+/// One archive as read.
+#[derive(Debug)]
+pub struct ReadSession {
+    /// Its rows; `None` when the archive is no session log.
+    pub rows: Option<SessionRows>,
+    /// What reading came to.
+    pub report: ArchiveReport,
+    /// Path as shown.
+    pub display: String,
+    /// The archive could not be read at all, or parts of it are corrupt.
+    pub unreadable: bool,
+}
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub struct Dataset {
+    /// Sessions in order of project, id, path.
+    pub sessions: Vec<SessionRows>,
+    /// Inputs, as counted for the reports.
+    pub inputs: Inputs,
+    /// What a reader must know.
+    pub notices: Vec<Notice>,
+}
+
+/// What was read, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Archives read (duplicates included).
+    pub archives: u64,
+    /// Sessions counted.
+    pub sessions: u64,
+    /// Older generations passed over.
+    pub generations_skipped: u64,
+    /// Events that belong to a parent's log.
+    pub inherited_events_skipped: u64,
+    /// Stored bytes.
+    pub bytes_compressed: u64,
+    /// Decompressed bytes.
+    pub bytes_logical: u64,
+    /// zstd frames.
+    pub frames: u64,
+    /// Archives with a torn end.
+    pub torn_archives: u64,
+    /// Archives that could not be read, in whole or in part.
+    pub unreadable_archives: u64,
+    /// Sessions found again under another path and not counted.
+    pub duplicates_skipped: u64,
+}
+
+impl Dataset {
+    /// Whether something of the input is missing from the numbers.
+    pub fn is_partial(&self) -> bool {
+        self.inputs.unreadable_archives > 0
+    }
+}
+
+/// Options of reading.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions {
+    /// Bounds against hostile input.
+    pub limits: Limits,
+    /// Count sessions under every path they are found at.
+    pub keep_duplicates: bool,
+    /// Hash the stored bytes; only reports that name their inputs pay for it.
+    pub hash: bool,
+}
+
+/// Told about every archive read; used for the progress bar.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Reads all archives in parallel, the largest first so that no worker is left alone with it at the end.
+pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'_>) -> Dataset {
+    let mut order: Vec<usize> = (0..discovery.archives.len()).collect();
+    order.sort_by_key(|i| (std::cmp::Reverse(discovery.archives[*i].bytes), *i));
+    let mut read: Vec<(usize, ReadSession)> = order
+        .par_iter()
+        .with_max_len(1)
+        .map_init(
+            || ArchiveReader::new().ok(),
+            |reader, index| {
+                let archive = &discovery.archives[*index];
+                let session = match reader {
+                    Some(reader) => read_one(reader, archive, options),
+                    None => failed(archive, "zstd context cannot be allocated"),
+                };
+                progress(archive.bytes);
+                (*index, session)
+            },
+        )
+        .collect();
+    read.sort_by_key(|(index, _)| *index);
+    let mut dataset = Dataset { notices: discovery.notices, ..Dataset::default() };
+    dataset.inputs.generations_skipped = discovery.generations_skipped;
+    dataset.inputs.unreadable_archives = discovery.unreadable;
+    let mut candidates = Vec::new();
+    for (_, session) in read {
+        collect_report(&mut dataset, &session);
+        candidates.extend(session.rows);
+    }
+    dataset.sessions = if options.keep_duplicates { candidates } else { once_each(candidates, &mut dataset) };
+    dataset.sessions.sort_by(|a, b| (&a.project, &a.id, &a.path).cmp(&(&b.project, &b.id, &b.path)));
+    dataset.inputs.sessions = dataset.sessions.len() as u64;
+    dataset.inputs.inherited_events_skipped = dataset.sessions.iter().map(|s| s.inherited_events).sum();
+    dataset
+}
+
+fn collect_report(dataset: &mut Dataset, session: &ReadSession) {
+    let Some(rows) = &session.rows else {
+        if session.unreadable {
+            dataset.inputs.archives += 1;
+            dataset.inputs.unreadable_archives += 1;
+            push_damage(dataset, session);
+        }
+        return;
+    };
+    let inputs = &mut dataset.inputs;
+    inputs.archives += 1;
+    inputs.bytes_compressed += session.report.bytes_compressed;
+    inputs.bytes_logical += session.report.bytes_logical;
+    inputs.frames += session.report.frames;
+    inputs.torn_archives += u64::from(session.report.is_torn());
+    inputs.unreadable_archives += u64::from(session.unreadable);
+    push_damage(dataset, session);
+    for anomaly in &rows.anomalies {
+        // Every crashed or running session has an open turn; it is in the numbers already.
+        if !matches!(anomaly.kind, "open-turn") {
+            dataset.notices.push(Notice::new(
+                anomaly.kind,
+                format!("{}: seq {}: {}", session.display, anomaly.seq, anomaly.detail),
+            ));
+        }
+    }
+    match rows.format_version {
+        Some(version) if version > NEWEST_FORMAT => {
+            dataset.notices.push(Notice::new("foreign-version", format!("{}: format {version} is not the harness's; read as far as it looks like format {NEWEST_FORMAT}, do not trust it blindly", session.display)));
+        }
+        Some(version) if version != rows.generation && rows.generation > 0 => {
+            dataset.notices.push(Notice::new(
+                "generation-mismatch",
+                format!("{}: the file name says generation {}, the header {version}", session.display, rows.generation),
+            ));
+        }
+        None => dataset.notices.push(Notice::new(
+            "no-header",
+            format!("{}: the first line is no session header; id taken from the path", session.display),
+        )),
+        Some(_) => {}
+    }
+}
+
+fn push_damage(dataset: &mut Dataset, session: &ReadSession) {
+    for damage in &session.report.damage {
+        dataset.notices.push(Notice::new(damage.kind, format!("{}: {}", session.display, place_and_detail(damage))));
+    }
+}
+
+/// `frame 3, byte 1234, line 17: what was seen`
+pub fn place_and_detail(damage: &Damage) -> String {
+    let mut place = damage.frame.map_or_else(String::new, |f| format!("frame {f}, "));
+    place.push_str(&format!("byte {}", damage.offset));
+    if let Some(line) = damage.line {
+        place.push_str(&format!(", line {line}"));
+    }
+    format!("{place}: {}", damage.detail)
+}
+
+/// One session id under two paths is a backup or a copy: the highest format, then the most events, counts.
+fn once_each(sessions: Vec<SessionRows>, dataset: &mut Dataset) -> Vec<SessionRows> {
+    let mut best: BTreeMap<String, SessionRows> = BTreeMap::new();
+    for session in sessions {
+        let rank = |s: &SessionRows| (s.format_version.unwrap_or(0).max(s.generation), s.events + s.inherited_events);
+        match best.get(&session.id) {
+            None => {
+                best.insert(session.id.clone(), session);
+            }
+            Some(kept) => {
+                let (winner, loser) = if rank(&session) > rank(kept) {
+                    (session.path.clone(), kept.path.clone())
+                } else {
+                    (kept.path.clone(), session.path.clone())
+                };
+                dataset.inputs.duplicates_skipped += 1;
+                dataset.notices.push(Notice::new(
+                    "duplicate-id",
+                    format!("session {} is also at {loser}; {winner} counts", session.id),
+                ));
+                if winner == session.path {
+                    best.insert(session.id.clone(), session);
+                }
+            }
+        }
+    }
+    best.into_values().collect()
+}
+
+fn failed(archive: &Archive, reason: &str) -> ReadSession {
+    let mut report = ArchiveReport::default();
+    report.damage.push(Damage {
+        kind: "read-error",
+        offset: 0,
+        frame: None,
+        line: None,
+        bytes: 0,
+        detail: reason.to_owned(),
+    });
+    ReadSession { rows: None, report, display: archive.display.clone(), unreadable: true }
+}
+
+/// Opens the bytes of an archive.
+///
+/// # Errors
+/// When the file, or the zip and its entry, cannot be opened.
+pub fn open(archive: &Archive, limits: Limits) -> io::Result<Box<dyn Read>> {
+    Ok(match &archive.source {
+        ArchiveSource::File(path) => Box::new(File::open(path)?),
+        ArchiveSource::Memory(bytes) => Box::new(Cursor::new(std::sync::Arc::clone(bytes))),
+        ArchiveSource::ZipEntry { zip, index } => {
+            let mut zip = zip::ZipArchive::new(File::open(zip)?).map_err(io::Error::other)?;
+            let entry = zip.by_index(*index).map_err(io::Error::other)?;
+            let mut bytes = Vec::new();
+            entry.take(limits.buffered_bytes).read_to_end(&mut bytes)?;
+            Box::new(Cursor::new(bytes))
+        }
+    })
+}
+
+/// Reads one archive into rows.
+pub fn read_one(reader: &mut ArchiveReader, archive: &Archive, options: ReadOptions) -> ReadSession {
+    let limits = options.limits;
+    let input = match open(archive, limits) {
+        Ok(input) => input,
+        Err(error) => return failed(archive, &error.to_string()),
+    };
+    let mut input = Hashing { input, hash: options.hash.then(Sha256::new) };
+    let mut fold = Fold {
+        builder: SessionBuilder::new(SessionContext {
+            project: archive.project.clone(),
+            path: archive.display.clone(),
+            generation: archive.generation,
+            id_from_path: archive.id_from_path.clone(),
+        }),
+        decoder: Decoder::new(limits.json_depth),
+        lines: 0,
+        events: 0,
+        bad: Vec::new(),
+    };
+    let mut report = reader.read(&mut input, limits, &mut |line| fold.line(line));
+    if fold.decoder.lines_without_seq > 0 {
+        let count = fold.decoder.lines_without_seq;
+        report.damage.push(Damage {
+            kind: "no-seq",
+            offset: 0,
+            frame: None,
+            line: None,
+            bytes: 0,
+            detail: format!("{count} events without seq, numbered by position"),
+        });
+    }
+    let has_header = fold.builder.has_header();
+    if !has_header && fold.events == 0 {
+        if archive.walked
+            && crate::discover::parse_log_name(archive.display.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_none()
+        {
+            return ReadSession {
+                rows: None,
+                report: ArchiveReport::default(),
+                display: archive.display.clone(),
+                unreadable: false,
+            };
+        }
+        let detail = if report.bytes_compressed == 0 {
+            "empty file".to_owned()
+        } else {
+            "not a session log: no header and no event in it".to_owned()
+        };
+        report.damage.retain(|d| d.kind != "bad-line");
+        report.damage.push(Damage {
+            kind: "not-a-log",
+            offset: 0,
+            frame: None,
+            line: None,
+            bytes: report.bytes_compressed,
+            detail,
+        });
+        return ReadSession { rows: None, report, display: archive.display.clone(), unreadable: true };
+    }
+    report.damage.extend(fold.bad);
+    let mut rows = fold.builder.finish();
+    rows.sha256 = input.hash.map(|h| hex(&h.finalize()));
+    let unreadable = report.is_corrupt();
+    ReadSession { rows: Some(rows), report, display: archive.display.clone(), unreadable }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+struct Hashing<R> {
+    input: R,
+    hash: Option<Sha256>,
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        if let Some(hash) = &mut self.hash {
+            hash.update(&buffer[..count]);
+        }
+        Ok(count)
+    }
+}
+
+struct Fold {
+    builder: SessionBuilder,
+    decoder: Decoder,
+    lines: u64,
+    events: u64,
+    bad: Vec<Damage>,
+}
+
+impl Fold {
+    fn line(&mut self, line: Line<'_>) {
+        self.lines += 1;
+        if !self.builder.has_header()
+            && self.events == 0
+            && let Some(header) = SessionHeader::parse(line.bytes)
+        {
+            self.builder.header(header);
+            return;
+        }
+        match self.decoder.decode(line.bytes) {
+            Ok(event) => {
+                self.events += 1;
+                self.builder.event(&event, line.place.line);
+            }
+            Err(error) => {
+                let kind = match error {
+                    LineError::NotAnEvent(_) => "bad-line",
+                    LineError::TooDeep(_) => "limit",
+                };
+                self.bad.push(Damage {
+                    kind,
+                    offset: line.place.offset,
+                    frame: line.place.frame,
+                    line: Some(line.place.line),
+                    bytes: line.bytes.len() as u64,
+                    detail: error.to_string(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! In: text from logs or the machine (error messages, paths).
+//! Out: the same text without anything that looks like a credential or names a person or machine.
+//! Always: every text that leaves the program passes here, at one boundary; placeholders are stable.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Patterns in the order they are applied, each with its placeholder. Specific shapes stand before general ones.
+#[allow(clippy::expect_used)] // The patterns are constants; a test compiles them all.
+static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    [
+        (r"(?s)-----BEGIN [A-Z ]*(?:PRIVATE KEY|CERTIFICATE)[A-Z ]*-----.*?(?:-----END [A-Z ]*-----|\z)", "<pem>"),
+        (r"\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2}", "<jwt>"),
+        (r"(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", "<bearer>"),
+        (r"\b(?:sk|pk|rk|ak|gsk|xai|hf|ghp|gho|ghu|ghs|github_pat|glpat|xox[abprs]|AIza|tvly|nvapi|r8|key)[-_][A-Za-z0-9_-]{8,}", "<key>"),
+        (r"\bAIza[A-Za-z0-9_-]{20,}", "<key>"),
+        (r"\b(?:sk|pk)-[A-Za-z0-9_*.-]{4,}", "<key>"),
+        (r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}", "<aws-key>"),
+        (r#"(?i)\b(api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret(?:[-_ ]?(?:access)?[-_ ]?key)?|password|passwd|authorization|x-api-key)\b(["']?\s*[:=]\s*["']?)[^\s"',;}]{4,}"#, "$1$2<secret>"),
+        (r"\b([a-z][a-z0-9+.-]*://)[^\s/@:]+(?::[^\s/@]*)?@", "$1<credentials>@"),
+        (r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", "<email>"),
+        (r"(?i)(?:/home/|/Users/|[a-z]:\\Users\\|/var/home/)[^/\\\s:]+", "~"),
+        (r"/root(?P<end>/|\b)", "~$end"),
+    ]
+    .into_iter()
+    .map(|(pattern, placeholder)| (Regex::new(pattern).expect("constant pattern"), placeholder))
+    .collect()
+});
+
+#[allow(clippy::expect_used)] // A constant pattern.
+static LONG_TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_=-]{24,}").expect("constant pattern"));
+
+/// Replaces credentials, addresses and home directories by stable placeholders.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let mut clean = Cow::Borrowed(text);
+    for (pattern, placeholder) in RULES.iter() {
+        if let Cow::Owned(replaced) = pattern.replace_all(&clean, *placeholder) {
+            clean = Cow::Owned(replaced);
+        }
+    }
+    if let Cow::Owned(replaced) =
+        LONG_TOKEN.replace_all(
+            &clean,
+            |found: &regex::Captures<'_>| if is_random(&found[0]) { "<token>".to_owned() } else { found[0].to_owned() },
+        )
+    {
+        clean = Cow::Owned(replaced);
+    }
+    clean
+}
+
+/// Whether a long token looks random: letters and digits mixed and at least 3.5 bits per character (Shannon). UUIDs and
+/// words joined by hyphens stay.
+fn is_random(token: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| token.bytes().any(|b| test(&b));
+    if !has(u8::is_ascii_digit) || !has(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    let uuid = token.len() == 36 && token.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+    let longest_run = token.split(['-', '_', '/']).map(str::len).max().unwrap_or(0);
+    if uuid || longest_run < 20 {
+        return false;
+    }
+    let mut counts = [0u32; 128];
+    for byte in token.bytes() {
+        counts[usize::from(byte & 127)] += 1;
+    }
+    let length = token.len() as f64;
+    let entropy: f64 = counts.iter().filter(|c| **c > 0).map(|c| f64::from(*c) / length).map(|p| -p * p.log2()).sum();
+    entropy >= 3.5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact;
+
+    #[test]
+    fn credentials_become_placeholders() {
+        for (text, clean) in [
+            ("401 Incorrect API key provided: sk-proj-abcd1234EFGH5678", "401 Incorrect API key provided: <key>"),
+            ("Authorization: Bearer abcdefgh12345678", "Authorization: <secret> abcdefgh12345678"),
+            ("got Bearer abcdefgh12345678 back", "got <bearer> back"),
+            ("AKIAIOSFODNN7EXAMPLE is not allowed", "<aws-key> is not allowed"),
+            ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123 expired", "token <jwt> expired"),
+            ("https://user:pass@gate.example/v1", "https://<credentials>@gate.example/v1"),
+            ("contact ops@example.com", "contact <email>"),
+            ("ENOENT /home/liwei/.dsh/sessions", "ENOENT ~/.dsh/sessions"),
+            ("open C:\\Users\\李伟\\key.txt", "open ~\\key.txt"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "<pem>"),
+            ("id 3Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Ps", "id <token>"),
+        ] {
+            let seen = redact(text);
+            if text.starts_with("Authorization") {
+                assert!(!seen.contains("abcdefgh12345678"), "{seen}");
+            } else {
+                assert_eq!(seen, clean);
+            }
+        }
+    }
+
+    #[test]
+    fn plain_error_texts_stay_as_they_are() {
+        for text in [
+            "400 status code (no body)",
+            "request req_3a531fabbf60ed0b failed",
+            "session 7431dfda-f8b0-55ee-a54f-bdb7c3bf3304",
+            "当前分组上游负载已饱和，请稍后再试",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+}

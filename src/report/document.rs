@@ -1,0 +1,108 @@
+//! The page that every human-readable renderer takes: headings, paragraphs and tables, without any layout.
+
+/// How a cell's text is set off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// As it is.
+    #[default]
+    Plain,
+    /// A failure.
+    Bad,
+    /// A success.
+    Good,
+    /// Needs a look.
+    Warn,
+    /// Less important.
+    Faint,
+    /// Stands out.
+    Strong,
+}
+
+/// A piece of text with its tone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell {
+    /// The text; one line.
+    pub text: String,
+    /// Its tone.
+    pub tone: Tone,
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+}
+
+impl Cell {
+    /// A cell with a tone.
+    pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Heading.
+    pub title: String,
+    /// Numbers stand to the right.
+    pub right: bool,
+    /// 0 is always shown; the highest goes first when the terminal is narrow.
+    pub rank: u8,
+}
+
+impl Column {
+    /// A column of text.
+    pub fn text(title: impl Into<String>, rank: u8) -> Self {
+        Self { title: title.into(), right: false, rank }
+    }
+
+    /// A column of numbers.
+    pub fn number(title: impl Into<String>, rank: u8) -> Self {
+        Self { title: title.into(), right: true, rank }
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    /// Heading above it.
+    pub title: String,
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+    /// A remark below it.
+    pub note: Option<String>,
+}
+
+/// One block of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Page title.
+    Title(String),
+    /// Section heading.
+    Heading(String),
+    /// A paragraph.
+    Text(Cell),
+    /// A list.
+    List(Vec<Cell>),
+    /// A table; an empty one is not shown.
+    Table(Table),
+    /// Text whose line breaks and spaces stand as they are.
+    Verbatim(String),
+}
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// Its blocks from top to bottom.
+    pub blocks: Vec<Block>,
+}
+
+impl Page {
+    /// Adds a paragraph.
+    pub fn text(&mut self, text: impl Into<Cell>) {
+        self.blocks.push(Block::Text(text.into()));
+    }
+}

@@ -1,0 +1,279 @@
+//! One row per failed attempt: the NDJSON contract (`docs/json.md`), CSV and the table.
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::document::{Block, Cell, Column, Page, Table, Tone};
+use super::numbers::{grouped, moment, span};
+use crate::filter::Filters;
+use crate::pipeline::Dataset;
+use crate::redact::redact;
+use crate::session::{AttemptRow, SessionRows};
+use crate::summary::failure_of;
+
+/// One failed attempt (`failures --format ndjson`). Frozen: fields may be added, none renamed or dropped.
+#[derive(Debug, Serialize)]
+pub struct FailureV1 {
+    schema: &'static str,
+    session_id: String,
+    project: Option<String>,
+    turn: u64,
+    step: u64,
+    attempt: u64,
+    seq: u64,
+    time_ms: Option<i64>,
+    provider: String,
+    model: String,
+    code: String,
+    status: Option<u16>,
+    retry_after_ms: Option<f64>,
+    message: String,
+    duration_ms: Option<i64>,
+    verdict: Option<&'static str>,
+    supported_code: Option<String>,
+    confidence: Option<f64>,
+    fixable_by: Option<&'static str>,
+    evidence: Vec<()>,
+    request: RequestV1,
+    since_compaction: Option<SinceV1>,
+    chain: ChainV1,
+    blocked_by_layers: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Default)]
+struct RequestV1 {
+    messages: Option<u64>,
+    body_bytes: Option<u64>,
+    chars: CharsV1,
+    tokens: TokensV1,
+    window_tokens: Option<u64>,
+    reserved_output_tokens: Option<u64>,
+    fill: Option<f64>,
+    fill_with_output: Option<f64>,
+}
+
+#[derive(Debug, Serialize, Default)]
+struct CharsV1 {
+    system: Option<u64>,
+    tools: Option<u64>,
+    user: Option<u64>,
+    assistant: Option<u64>,
+    tool: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Default)]
+struct TokensV1 {
+    value: Option<u64>,
+    lo: Option<u64>,
+    hi: Option<u64>,
+    method: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct SinceV1 {
+    compaction_id: String,
+    trigger: &'static str,
+    events: u64,
+    attempts: u64,
+    ms: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChainV1 {
+    retries_before: u64,
+    retry_scheduled: bool,
+    delay_ms: Option<f64>,
+    fate: Option<&'static str>,
+}
+
+/// All failed attempts within the filters, by time, then session and place.
+pub fn rows(dataset: &Dataset, filters: &Filters) -> Vec<FailureV1> {
+    let mut rows: Vec<FailureV1> =
+        dataset.sessions.iter().flat_map(|s| s.attempts.iter().filter_map(|a| row(s, a, filters))).collect();
+    rows.sort_by(|a, b| (a.time_ms, &a.session_id, a.seq).cmp(&(b.time_ms, &b.session_id, b.seq)));
+    rows
+}
+
+fn row(session: &SessionRows, attempt: &AttemptRow, filters: &Filters) -> Option<FailureV1> {
+    let failure = failure_of(attempt, filters)?;
+    let retry = attempt.retry.map(|i| &session.retries[i]);
+    Some(FailureV1 {
+        schema: "dsh-forensics/failure/v1",
+        session_id: session.id.clone(),
+        project: session.project.clone(),
+        turn: attempt.turn,
+        step: attempt.step,
+        attempt: attempt.attempt,
+        seq: attempt.seq,
+        time_ms: attempt.time,
+        provider: attempt.route.provider.clone(),
+        model: attempt.route.model.clone(),
+        code: failure.code.clone(),
+        status: failure.status,
+        retry_after_ms: failure.retry_after_ms,
+        message: redact(&failure.message).into_owned(),
+        duration_ms: attempt.duration_ms(),
+        verdict: None,
+        supported_code: None,
+        confidence: None,
+        fixable_by: None,
+        evidence: Vec::new(),
+        request: RequestV1 { window_tokens: attempt.window, ..RequestV1::default() },
+        since_compaction: attempt.since_compaction.map(|s| {
+            let compaction = &session.compactions[s.compaction];
+            SinceV1 {
+                compaction_id: compaction.id.clone(),
+                trigger: compaction.trigger.name(),
+                events: s.events,
+                attempts: s.attempts,
+                ms: s.ms,
+            }
+        }),
+        chain: ChainV1 {
+            retries_before: attempt.retries_before,
+            retry_scheduled: retry.is_some(),
+            delay_ms: retry.map(|r| r.retry.delay_ms),
+            fate: attempt.fate.map(|f| f.name()),
+        },
+        blocked_by_layers: Vec::new(),
+    })
+}
+
+/// NDJSON: one object per line.
+///
+/// # Errors
+/// When a row cannot be serialised.
+pub fn ndjson(rows: &[FailureV1]) -> anyhow::Result<String> {
+    let mut out = String::new();
+    for row in rows {
+        out.push_str(&serde_json::to_string(row)?);
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// CSV (RFC 4180): the flat columns; times in epoch milliseconds.
+///
+/// # Errors
+/// When writing to memory fails.
+pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "session_id",
+        "project",
+        "turn",
+        "step",
+        "attempt",
+        "seq",
+        "time_ms",
+        "provider",
+        "model",
+        "code",
+        "status",
+        "retry_after_ms",
+        "message",
+        "duration_ms",
+        "window_tokens",
+        "since_compaction_trigger",
+        "since_compaction_events",
+        "since_compaction_attempts",
+        "since_compaction_ms",
+        "retries_before",
+        "retry_scheduled",
+        "delay_ms",
+        "fate",
+    ])?;
+    let text = |value: Option<String>| value.unwrap_or_default();
+    for r in rows {
+        let since = r.since_compaction.as_ref();
+        writer.write_record([
+            r.session_id.clone(),
+            text(r.project.clone()),
+            r.turn.to_string(),
+            r.step.to_string(),
+            r.attempt.to_string(),
+            r.seq.to_string(),
+            text(r.time_ms.map(|v| v.to_string())),
+            r.provider.clone(),
+            r.model.clone(),
+            r.code.clone(),
+            text(r.status.map(|v| v.to_string())),
+            text(r.retry_after_ms.map(|v| v.to_string())),
+            r.message.clone(),
+            text(r.duration_ms.map(|v| v.to_string())),
+            text(r.request.window_tokens.map(|v| v.to_string())),
+            text(since.map(|s| s.trigger.to_owned())),
+            text(since.map(|s| s.events.to_string())),
+            text(since.map(|s| s.attempts.to_string())),
+            text(since.and_then(|s| s.ms).map(|v| v.to_string())),
+            r.chain.retries_before.to_string(),
+            r.chain.retry_scheduled.to_string(),
+            text(r.chain.delay_ms.map(|v| v.to_string())),
+            text(r.chain.fate.map(str::to_owned)),
+        ])?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// The table of `failures`.
+pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
+    let mut page = Page::default();
+    let mut table = Table {
+        title: format!("{} failed attempts", grouped(rows.len() as u64)),
+        columns: vec![
+            Column::text("time", 1),
+            Column::text("session", 0),
+            Column::number("place", 0),
+            Column::text("route", 5),
+            Column::text("code", 0),
+            Column::number("after", 6),
+            Column::number("since compaction", 4),
+            Column::number("retries", 3),
+            Column::text("fate", 2),
+            Column::number("seq", 8),
+            Column::text("message", 7),
+        ],
+        rows: Vec::new(),
+        note: None,
+    };
+    for r in rows {
+        let since = r
+            .since_compaction
+            .as_ref()
+            .map_or_else(|| "–".to_owned(), |s| format!("{} ev, {} att", s.events, s.attempts));
+        let fate = r.chain.fate.unwrap_or("–");
+        let tone = if fate.starts_with("recovered") { Tone::Good } else { Tone::Bad };
+        table.rows.push(vec![
+            moment(r.time_ms, zone).into(),
+            shorten(&r.session_id, 12).into(),
+            format!("{}.{}.{}", r.turn, r.step, r.attempt).into(),
+            format!("{}/{}", r.provider, r.model).into(),
+            r.code.clone().into(),
+            r.duration_ms.map_or_else(|| "–".to_owned(), span).into(),
+            since.into(),
+            r.chain.retries_before.to_string().into(),
+            Cell::toned(fate.replace('_', " "), tone),
+            r.seq.to_string().into(),
+            shorten(&r.message.replace(['\n', '\r', '\t'], " "), 60).into(),
+        ]);
+    }
+    if rows.is_empty() {
+        page.text("No failed attempt.");
+    }
+    page.blocks.push(Block::Table(table));
+    if partial {
+        page.text(Cell::toned(
+            "Partial: some input could not be read; `dsh-forensics scan` names the places.",
+            Tone::Warn,
+        ));
+    }
+    page
+}
+
+/// The first `length` characters, with an ellipsis where something is cut.
+pub fn shorten(text: &str, length: usize) -> String {
+    if text.chars().count() <= length {
+        return text.to_owned();
+    }
+    text.chars().take(length.saturating_sub(1)).chain(['…']).collect()
+}

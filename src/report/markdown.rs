@@ -1,0 +1,54 @@
+//! A page as Markdown, short enough for a forum post.
+
+use super::document::{Block, Page, Table};
+
+/// Renders a page.
+pub fn render(page: &Page) -> String {
+    let mut out = String::new();
+    for block in &page.blocks {
+        match block {
+            Block::Title(text) => out.push_str(&format!("## {}\n\n", escape(text))),
+            Block::Heading(text) => out.push_str(&format!("### {}\n\n", escape(text))),
+            Block::Text(cell) => out.push_str(&format!("{}\n\n", escape(&cell.text))),
+            Block::List(cells) => {
+                cells.iter().for_each(|cell| out.push_str(&format!("- {}\n", escape(&cell.text))));
+                out.push('\n');
+            }
+            Block::Table(table) => push_table(&mut out, table),
+            Block::Verbatim(text) => out.push_str(&format!("```\n{text}\n```\n\n")),
+        }
+    }
+    out
+}
+
+fn push_table(out: &mut String, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    if !table.title.is_empty() {
+        out.push_str(&format!("**{}**\n\n", escape(&table.title)));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    out.push_str(&row(table.columns.iter().map(|c| escape(&c.title)).collect()));
+    out.push_str(&row(table.columns.iter().map(|c| if c.right { "---:" } else { "---" }.to_owned()).collect()));
+    for cells in &table.rows {
+        out.push_str(&row(cells.iter().map(|c| escape(&c.text)).collect()));
+    }
+    out.push('\n');
+    if let Some(note) = &table.note {
+        out.push_str(&format!("{}\n\n", escape(note)));
+    }
+}
+
+/// Keeps error texts from becoming markup.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            '\n' | '\r' => out.push(' '),
+            _ => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,11 @@
+//! In: the results of the analyses.
+//! Out: text: a terminal page, Markdown, JSON, CSV. One renderer per file.
+//! Always: renderers never compute; what they print was counted or estimated before.
+
+pub mod document;
+pub mod failures;
+pub mod json;
+pub mod markdown;
+pub mod numbers;
+pub mod scan;
+pub mod terminal;

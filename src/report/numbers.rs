@@ -1,0 +1,80 @@
+//! Numbers as people read them: grouped digits, percentages, spans and points in time.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// `12,238`
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `4.3 %`; a dash where nothing was counted.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "–".to_owned();
+    }
+    format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+}
+
+/// `165,000` or a dash.
+pub fn optional(value: Option<u64>) -> String {
+    value.map_or_else(|| "–".to_owned(), grouped)
+}
+
+/// `350 ms`, `1.5 s`, `12 min`, `3.2 h`, `6.0 d`
+pub fn span(ms: i64) -> String {
+    let size = ms.unsigned_abs() as f64;
+    let sign = if ms < 0 { "−" } else { "" };
+    match size {
+        s if s < 1_000.0 => format!("{sign}{s:.0} ms"),
+        s if s < 60_000.0 => format!("{sign}{:.1} s", s / 1e3),
+        s if s < 3_600_000.0 => format!("{sign}{:.1} min", s / 6e4),
+        s if s < 86_400_000.0 => format!("{sign}{:.1} h", s / 3.6e6),
+        s => format!("{sign}{:.1} d", s / 8.64e7),
+    }
+}
+
+/// `31.2 MB`
+pub fn bytes(size: u64) -> String {
+    let value = size as f64;
+    match value {
+        v if v < 1e3 => format!("{v:.0} B"),
+        v if v < 1e6 => format!("{:.1} kB", v / 1e3),
+        v if v < 1e9 => format!("{:.1} MB", v / 1e6),
+        v => format!("{:.2} GB", v / 1e9),
+    }
+}
+
+/// `2026-11-30 05:18:55` in `zone`, or a dash.
+pub fn moment(ms: Option<i64>, zone: &TimeZone) -> String {
+    let stamp = ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    stamp
+        .map_or_else(|| "–".to_owned(), |t| t.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, grouped, percent, span};
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [percent(530, 12_238), percent(486, 530), percent(12, 530), percent(0, 0)],
+            ["4.3 %", "91.7 %", "2.3 %", "–"]
+        );
+        assert_eq!(
+            [span(350), span(-1500), span(720_000), span(518_400_000)],
+            ["350 ms", "−1.5 s", "12.0 min", "6.0 d"]
+        );
+        assert_eq!([bytes(12), bytes(31_200_000)], ["12 B", "31.2 MB"]);
+    }
+}
