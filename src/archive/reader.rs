@@ -37,9 +37,8 @@ impl ArchiveReader {
     /// from its first bytes, not from its name.
     pub fn read(&mut self, input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(Line<'_>)) -> ArchiveReport {
         let mut report = ArchiveReport::default();
-        self.stored.clear();
         let mut window =
-            StoredWindow { input, buffer: &mut self.stored, start: 0, offset: 0, ended: false, error: None };
+            StoredWindow { input, buffer: &mut self.stored, start: 0, end: 0, offset: 0, ended: false, error: None };
         window.fill_to(4);
         let head = window.bytes();
         let compressed = matches!(head.get(..4), Some(m) if m == ZSTD_MAGIC || (m[0] & 0xF0 == 0x50 && m[1..] == [0x2A, 0x4D, 0x18]));
@@ -84,11 +83,13 @@ pub fn read_archive(input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(L
     Ok(ArchiveReader::new()?.read(input, limits, sink))
 }
 
-/// The part of the stored bytes that is in memory: `buffer[start..]`, at file offset `offset`.
+/// The part of the stored bytes that is in memory: `buffer[start..end]`, at file offset `offset`. The buffer keeps its
+/// length between archives: clearing it for every small log would cost more than reading the log.
 struct StoredWindow<'a> {
     input: &'a mut dyn Read,
     buffer: &'a mut Vec<u8>,
     start: usize,
+    end: usize,
     offset: u64,
     ended: bool,
     error: Option<io::Error>,
@@ -96,16 +97,12 @@ struct StoredWindow<'a> {
 
 impl StoredWindow<'_> {
     fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.start..self.end]
     }
 
     fn advance(&mut self, count: usize) {
         self.start += count;
         self.offset += count as u64;
-        if self.start == self.buffer.len() {
-            self.buffer.clear();
-            self.start = 0;
-        }
     }
 
     /// Reads until at least `wanted` bytes are in memory; false when the input ended before.
@@ -117,24 +114,23 @@ impl StoredWindow<'_> {
     }
 
     fn fill_step(&mut self, step: usize) {
-        if self.start > 0 {
-            self.buffer.drain(..self.start);
-            self.start = 0;
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < self.end + step {
+            self.buffer.resize(self.end + step, 0);
         }
-        let length = self.buffer.len();
-        self.buffer.resize(length + step, 0);
         loop {
-            match self.input.read(&mut self.buffer[length..]) {
+            match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(count) => {
                     self.ended = count == 0;
-                    self.buffer.truncate(length + count);
+                    self.end += count;
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.error = Some(error);
                     self.ended = true;
-                    self.buffer.truncate(length);
                     return;
                 }
             }

@@ -70,7 +70,7 @@ impl Decoder {
                 let body = Body::Other { kind: String::new(), known: true };
                 return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
             }
-            if let Ok(raw) = std::str::from_utf8(envelope.data)
+            if let Ok(raw) = simdutf8::basic::from_utf8(envelope.data)
                 && !depth_exceeds(envelope.data, self.json_depth - 1)
                 && let Ok(body) = decode_body(envelope.kind, raw, envelope.surface_op, Some(envelope.time))
             {
