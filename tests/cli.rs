@@ -61,7 +61,7 @@ fn a_missing_path_beside_a_good_one_makes_the_run_partial() {
     let (root, _) = small_root();
     let run = run(&["scan", text(root.path()), "/no/such/place"]);
     assert_eq!(run.status, PARTIAL);
-    assert!(run.out.contains("1 sessions, 3 steps, 1 failed") && run.out.contains("/no/such/place"), "{}", run.out);
+    assert!(run.out.contains("1 session, 3 steps, 1 failed") && run.out.contains("/no/such/place"), "{}", run.out);
 }
 
 #[test]
