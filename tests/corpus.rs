@@ -144,6 +144,19 @@ fn a_migrated_log_tells_the_same_story_as_its_original() {
 }
 
 #[test]
+fn generations_side_by_side_count_each_session_once() {
+    let Some(formats) = recorded("formats") else { return };
+    let mixed = formats.join("mixed");
+    let manifest: Vec<Value> = serde_json::from_str(&fs::read_to_string(mixed.join("manifest.json")).unwrap()).unwrap();
+    let scan = scan_json(&[mixed.to_str().unwrap()]);
+    assert_eq!(scan["inputs"]["sessions"], json!(manifest.len()));
+    assert_eq!(scan["inputs"]["archives"], json!(manifest.len()));
+    let logs =
+        walkdir::WalkDir::new(&mixed).into_iter().filter(|e| e.as_ref().unwrap().file_type().is_file()).count() - 1;
+    assert_eq!(scan["inputs"]["generations_skipped"], json!(logs - manifest.len()));
+}
+
+#[test]
 fn the_migrated_sessions_with_children_agree_among_themselves() {
     let Some(formats) = recorded("formats") else { return };
     let stories: Vec<Value> = sorted(&formats.join("10f-subagent"))
