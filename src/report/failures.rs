@@ -2,9 +2,10 @@
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
-use super::numbers::{grouped, moment, span};
+use super::numbers::{counted, moment, span};
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -219,7 +220,7 @@ pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
 pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
     let mut page = Page::default();
     let mut table = Table {
-        title: format!("{} failed attempts", grouped(rows.len() as u64)),
+        title: counted(rows.len() as u64, "failed attempt"),
         columns: vec![
             Column::text("time", 1),
             Column::text("session", 0),
@@ -234,7 +235,7 @@ pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
             Column::text("message", 7),
         ],
         rows: Vec::new(),
-        note: None,
+        note: Some("place: turn.step.attempt; retries: those of the step before this attempt".to_owned()),
     };
     for r in rows {
         let since = r
@@ -270,10 +271,17 @@ pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
     page
 }
 
-/// The first `length` characters, with an ellipsis where something is cut.
-pub fn shorten(text: &str, length: usize) -> String {
-    if text.chars().count() <= length {
+/// As much of the beginning as fills `width` columns, with an ellipsis where something is cut.
+pub fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
         return text.to_owned();
     }
-    text.chars().take(length.saturating_sub(1)).chain(['…']).collect()
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let columns = c.width().unwrap_or(0);
+        let fits = columns <= left;
+        left = left.saturating_sub(columns);
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }

@@ -16,6 +16,11 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// `1 session`, `2 sessions`
+pub fn counted(value: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(value), if value == 1 { "" } else { "s" })
+}
+
 /// `4.3 %`; a dash where nothing was counted.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -62,11 +67,15 @@ pub fn moment(ms: Option<i64>, zone: &TimeZone) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, grouped, percent, span};
+    use super::{bytes, counted, grouped, percent, span};
 
     #[test]
     fn numbers_read_as_people_write_them() {
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [counted(0, "step"), counted(1, "step"), counted(2_000, "step")],
+            ["0 steps", "1 step", "2,000 steps"]
+        );
         assert_eq!(
             [percent(530, 12_238), percent(486, 530), percent(12, 530), percent(0, 0)],
             ["4.3 %", "91.7 %", "2.3 %", "–"]

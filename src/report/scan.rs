@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
-use super::numbers::{bytes, grouped, moment, optional, percent, span};
+use super::numbers::{bytes, counted, grouped, moment, optional, percent, span};
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -17,20 +17,20 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
     let inputs = &dataset.inputs;
     let counts = &summary.counts;
     page.blocks.push(Block::Title(format!(
-        "{} sessions, {} steps, {} failed ({})",
-        grouped(inputs.sessions),
-        grouped(counts.steps),
+        "{}, {}, {} failed ({})",
+        counted(inputs.sessions, "session"),
+        counted(counts.steps, "step"),
         grouped(counts.failed_steps),
         percent(counts.failed_steps, counts.steps)
     )));
     page.text(Cell::toned(span_line(summary, zone), Tone::Faint));
     page.text(Cell::toned(
         format!(
-            "{} archives, {} stored, {} of JSONL, {} frames",
-            grouped(inputs.archives),
+            "{}, {} stored, {} of JSONL, {}",
+            counted(inputs.archives, "archive"),
             bytes(inputs.bytes_compressed),
             bytes(inputs.bytes_logical),
-            grouped(inputs.frames)
+            counted(inputs.frames, "frame")
         ),
         Tone::Faint,
     ));
@@ -47,6 +47,12 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
     }
     page.blocks.push(Block::Table(routes(summary)));
     page.blocks.push(Block::Table(retries(summary)));
+    if let Some(sentence) = chains(summary) {
+        if counts.retries_scheduled == 0 {
+            page.blocks.push(Block::Heading("Retries: none scheduled".to_owned()));
+        }
+        page.text(Cell::toned(sentence, Tone::Faint));
+    }
     page.blocks.push(Block::Table(compactions(summary)));
     page.blocks.push(Block::Table(windows(summary)));
     page.blocks.push(Block::Table(sessions(summary)));
@@ -144,11 +150,11 @@ fn bodyless(summary: &Summary) -> Option<Cell> {
     (summary.bodyless_failures > 0).then(|| {
         Cell::toned(
             format!(
-                "{} of {} failed attempts ({}) came back without a body: such an answer says nothing about its cause. {} attempts carry {OVERFLOW}.",
+                "{} of {} ({}) came back without a body: such an answer says nothing about its cause. {OVERFLOW} is the code of {overflow}.",
                 grouped(summary.bodyless_failures),
-                grouped(summary.counts.failed_attempts),
+                counted(summary.counts.failed_attempts, "failed attempt"),
                 percent(summary.bodyless_failures, summary.counts.failed_attempts),
-                grouped(overflow),
+                overflow = counted(overflow, "attempt"),
             ),
             Tone::Warn,
         )
@@ -202,16 +208,19 @@ fn retries(summary: &Summary) -> Table {
         row("wait cancelled or cut off", r.not_started, Tone::Plain),
         row("next attempt has no finish", r.unfinished, Tone::Plain),
     ];
-    let fates: Vec<String> =
-        summary.fates.iter().map(|(fate, n)| format!("{} {}", grouped(*n), fate.replace('_', " "))).collect();
     Table {
         title: format!("Retries: {} scheduled, {} started", grouped(c.retries_scheduled), grouped(c.retries_started)),
         columns: vec![Column::text("how they ended", 0), Column::number("retries", 0), Column::number("share", 0)],
-        rows: if c.retries_scheduled > 0 || !fates.is_empty() { rows } else { Vec::new() },
-        note: (!fates.is_empty()).then(|| {
-            format!("failure chains (the attempts of a step from its first failure on): {}", fates.join(", "))
-        }),
+        rows: if c.retries_scheduled > 0 { rows } else { Vec::new() },
+        note: None,
     }
+}
+
+fn chains(summary: &Summary) -> Option<String> {
+    let fates: Vec<String> =
+        summary.fates.iter().map(|(fate, n)| format!("{} {}", grouped(*n), fate.replace('_', " "))).collect();
+    (!fates.is_empty())
+        .then(|| format!("failure chains (the attempts of a step from its first failure on): {}", fates.join(", ")))
 }
 
 fn compactions(summary: &Summary) -> Table {
@@ -307,7 +316,10 @@ fn sessions(summary: &Summary) -> Table {
                 ]
             })
             .collect(),
-        note: (more > 0)
-            .then(|| format!("attempts and turns: failed ones; {} more sessions with failures", grouped(more as u64))),
+        note: Some(if more > 0 {
+            format!("attempts and turns: failed ones; {} with failures", counted(more as u64, "more session"))
+        } else {
+            "attempts and turns: failed ones".to_owned()
+        }),
     }
 }

@@ -125,8 +125,8 @@ fn push_table(out: &mut String, table: &Table, layout: Layout) {
         grid.add_row(shown.iter().map(|i| styled(&row[*i]).set_alignment(align(table.columns[*i].right))));
     }
     for (position, column) in grid.column_iter_mut().enumerate() {
-        // One more space comes from the (empty) column border.
-        column.set_padding((0, u16::from(position + 1 < shown.len())));
+        // The grid puts a blank between columns of its own: with one more the gap is the two that `columns_that_fit` counts.
+        column.set_padding((0, u16::from(position + 1 != shown.len())));
     }
     for line in grid.to_string().lines() {
         out.push_str(line.trim_end());
