@@ -16,4 +16,5 @@ pub mod report;
 pub mod session;
 pub mod summary;
 pub mod tables;
+pub mod verify;
 pub mod windows;

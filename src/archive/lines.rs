@@ -20,6 +20,8 @@ pub struct LinePlace {
 pub struct Line<'a> {
     /// The bytes, not yet checked to be UTF-8 or JSON.
     pub bytes: &'a [u8],
+    /// The line as stored, with what was cleaned off (CR, NUL bytes), for a judgement of the file as it stands.
+    pub raw: &'a [u8],
     /// Where it stands.
     pub place: LinePlace,
 }
@@ -100,6 +102,7 @@ impl<'r> LineSplitter<'r> {
     }
 
     fn hand_on(&mut self, bytes: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+        let raw = bytes;
         let mut bytes = bytes;
         if let [head @ .., b'\r'] = bytes {
             bytes = head;
@@ -126,7 +129,7 @@ impl<'r> LineSplitter<'r> {
             return;
         }
         let place = LinePlace { line: self.line, frame, offset };
-        sink(Line { bytes, place });
+        sink(Line { bytes, raw, place });
     }
 
     /// The end of the archive: a rest without a newline is torn and not counted, as the harness drops it too.

@@ -54,7 +54,6 @@ pub struct SessionBuilder {
     last_tool: Option<Arc<str>>,
     next_seq: Option<u64>,
     max_seq: u64,
-    forked: bool,
     last_time: Option<i64>,
     time_back: u64,
     worst_time_back: (u64, u64, u64),
@@ -110,7 +109,6 @@ impl SessionBuilder {
             last_tool: None,
             next_seq: None,
             max_seq: 0,
-            forked: false,
             last_time: None,
             time_back: 0,
             worst_time_back: (0, 0, 0),
@@ -132,7 +130,8 @@ impl SessionBuilder {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &Event<'_>, line: u64) {
-        if event.seq < self.seed_length && !self.forked {
+        // The prefix ends with the first event of its own: a second writer that goes back later is a fork, not inheritance.
+        if event.seq < self.seed_length && self.rows.first_seq.is_none() {
             self.rows.inherited_events += event.members;
             self.context_of(event);
             self.next_seq = Some(event.seq + event.members);
@@ -179,7 +178,6 @@ impl SessionBuilder {
                 );
             }
             Some(expected) if event.seq < expected => {
-                self.forked = true;
                 self.anomaly(
                     "seq-fork",
                     expected.saturating_sub(1),
