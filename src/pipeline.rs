@@ -358,6 +358,18 @@ impl Fold {
             self.builder.header(header);
             return;
         }
+        if line.bytes.starts_with(b"{\"type\":\"session\"") {
+            // A header that is none, or a second one: no event, whatever it says.
+            self.bad.push(Damage {
+                kind: "odd-header",
+                offset: line.place.offset,
+                frame: line.place.frame,
+                line: Some(line.place.line),
+                bytes: line.bytes.len() as u64,
+                detail: "a header line that cannot be used; it is not counted as an event".to_owned(),
+            });
+            return;
+        }
         match self.decoder.decode(line.bytes) {
             Ok(event) => {
                 self.events += 1;

@@ -275,6 +275,9 @@ impl HarnessJudge {
         if zstd && report.frames > 0 && report.first_frame_lines != 1 {
             return Some("corrupt Zstandard session log: first frame is not exactly one header line".to_owned());
         }
+        if report.damage.iter().any(|d| d.kind == "bom") {
+            return Some("corrupt session log: header line is not valid JSON".to_owned());
+        }
         if let Some(fault) = self.header_fault.as_ref().or(self.version_fault.as_ref()) {
             return Some(fault.clone());
         }
