@@ -18,4 +18,5 @@ pub mod session;
 pub mod stats;
 pub mod summary;
 pub mod tables;
+pub mod verify;
 pub mod windows;

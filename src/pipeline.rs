@@ -243,6 +243,16 @@ pub fn open(archive: &Archive, limits: Limits) -> io::Result<Box<dyn Read>> {
 
 /// Reads one archive into rows.
 pub fn read_one(reader: &mut ArchiveReader, archive: &Archive, options: ReadOptions) -> ReadSession {
+    read_one_observed(reader, archive, options, &mut |_| {})
+}
+
+/// [`read_one`] with an observer that sees every complete line before it is decoded.
+pub fn read_one_observed(
+    reader: &mut ArchiveReader,
+    archive: &Archive,
+    options: ReadOptions,
+    observe: &mut dyn FnMut(&Line<'_>),
+) -> ReadSession {
     let limits = options.limits;
     let input = match open(archive, limits) {
         Ok(input) => input,
@@ -261,7 +271,10 @@ pub fn read_one(reader: &mut ArchiveReader, archive: &Archive, options: ReadOpti
         events: 0,
         bad: Vec::new(),
     };
-    let mut report = reader.read(&mut input, limits, &mut |line| fold.line(line));
+    let mut report = reader.read(&mut input, limits, &mut |line| {
+        observe(&line);
+        fold.line(line);
+    });
     if fold.decoder.lines_without_seq > 0 {
         let count = fold.decoder.lines_without_seq;
         report.damage.push(Damage {
@@ -343,6 +356,18 @@ impl Fold {
             && let Some(header) = SessionHeader::parse(line.bytes)
         {
             self.builder.header(header);
+            return;
+        }
+        if line.bytes.starts_with(b"{\"type\":\"session\"") {
+            // A header that is none, or a second one: no event, whatever it says.
+            self.bad.push(Damage {
+                kind: "odd-header",
+                offset: line.place.offset,
+                frame: line.place.frame,
+                line: Some(line.place.line),
+                bytes: line.bytes.len() as u64,
+                detail: "a header line that cannot be used; it is not counted as an event".to_owned(),
+            });
             return;
         }
         match self.decoder.decode(line.bytes) {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::packed::{FastEnvelope, decode_fast};
 use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_summary};
 use super::text::Text;
+use super::types::is_harness_type;
 use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
 
 /// Why a line is not an event.
@@ -225,22 +226,12 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             let wire: EndSeedWire = serde_json::from_str(raw)?;
             Body::EndSeed { inherited: wire.inherited.unwrap_or(false) }
         }
-        other => Body::Other { kind: other.to_owned(), known: KNOWN_TYPES.contains(&other) },
+        other => Body::Other { kind: other.to_owned(), known: other == "session" || is_harness_type(other) },
     })
 }
 
 /// Frequent types of which nothing but the place is needed: their data is not even checked to be JSON.
 const UNREAD_TYPES: [&str; 2] = ["agent/inbox/spliced", "session/title-llm-request"];
-
-/// Types the harness itself writes and the analyses do not need.
-const KNOWN_TYPES: [&str; 6] = [
-    "agent/inbox/spliced",
-    "subagent/descriptor",
-    "subagent/catalog",
-    "session/title-llm-request",
-    "session/title",
-    "session",
-];
 
 /// An error may be logged as a failure object or as plain text.
 fn failure_of(raw: &str) -> Failure {

@@ -54,7 +54,6 @@ pub struct SessionBuilder {
     last_tool: Option<Arc<str>>,
     next_seq: Option<u64>,
     max_seq: u64,
-    forked: bool,
     last_time: Option<i64>,
     time_back: u64,
     worst_time_back: (u64, u64, u64),
@@ -110,7 +109,6 @@ impl SessionBuilder {
             last_tool: None,
             next_seq: None,
             max_seq: 0,
-            forked: false,
             last_time: None,
             time_back: 0,
             worst_time_back: (0, 0, 0),
@@ -132,10 +130,11 @@ impl SessionBuilder {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &Event<'_>, line: u64) {
-        if event.seq < self.seed_length && !self.forked {
+        // The prefix ends with the first event of its own: a second writer that goes back later is a fork, not inheritance.
+        if event.seq < self.seed_length && self.rows.first_seq.is_none() {
             self.rows.inherited_events += event.members;
             self.context_of(event);
-            self.next_seq = Some(event.seq + event.members);
+            self.next_seq = Some(event.seq.saturating_add(event.members));
             return;
         }
         self.check_order(event, line);
@@ -179,7 +178,6 @@ impl SessionBuilder {
                 );
             }
             Some(expected) if event.seq < expected => {
-                self.forked = true;
                 self.anomaly(
                     "seq-fork",
                     expected.saturating_sub(1),
@@ -192,7 +190,7 @@ impl SessionBuilder {
         }
         self.next_seq = Some(event.seq.saturating_add(event.members));
         self.rows.first_seq = Some(self.rows.first_seq.map_or(event.seq, |s| s.min(event.seq)));
-        self.max_seq = self.max_seq.max(event.seq + event.members - 1);
+        self.max_seq = self.max_seq.max(last_member(event));
         self.rows.last_seq = Some(self.max_seq);
         let begins = match &event.body {
             Body::Deltas { stream, .. } => stream.first_time,
@@ -202,7 +200,7 @@ impl SessionBuilder {
             && begins < last
         {
             self.time_back += 1;
-            let back = (last - begins).unsigned_abs();
+            let back = last.abs_diff(begins);
             if back > self.worst_time_back.0 {
                 self.worst_time_back = (back, event.seq, line);
             }
@@ -358,11 +356,11 @@ impl SessionBuilder {
         };
         let attempt = &mut self.rows.attempts[index];
         if let (true, Some(last), Some(next)) = (attempt.chunks > 0, attempt.time, stream.first_time) {
-            attempt.longest_gap_ms = attempt.longest_gap_ms.max(next - last);
+            attempt.longest_gap_ms = attempt.longest_gap_ms.max(next.saturating_sub(last));
         }
         attempt.longest_gap_ms = attempt.longest_gap_ms.max(stream.longest_gap_ms);
         attempt.chunks += stream.chunks;
-        attempt.seq = event.seq + event.members - 1;
+        attempt.seq = last_member(event);
         attempt.time = stream.last_time.or(event.time).or(attempt.time);
         attempt.usage = stream.usage.or(attempt.usage);
         if let Some(finish) = &stream.finish {
@@ -619,6 +617,11 @@ impl SessionBuilder {
     }
 }
 
+/// Seq of an event, or of the last member of a packed row.
+fn last_member(event: &Event<'_>) -> u64 {
+    event.seq.saturating_add(event.members.saturating_sub(1))
+}
+
 impl SinceCompaction {
     fn pending(compaction: usize) -> Self {
         Self { compaction, events: 0, attempts: 0, ms: None }
@@ -629,7 +632,7 @@ impl SinceCompaction {
             compaction: self.compaction,
             events: compaction.end_seq.map_or(0, |end| seq.saturating_sub(end)),
             attempts: ordinal + 1 - compaction.attempts_before_end.min(ordinal),
-            ms: time.zip(compaction.end_time).map(|(t, e)| t - e),
+            ms: time.zip(compaction.end_time).map(|(t, e)| t.saturating_sub(e)),
         }
     }
 }

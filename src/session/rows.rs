@@ -125,7 +125,7 @@ pub struct AttemptRow {
 impl AttemptRow {
     /// Milliseconds from the moment the request could leave to its finish.
     pub fn duration_ms(&self) -> Option<i64> {
-        Some(self.time? - self.ready_time?)
+        Some(self.time?.saturating_sub(self.ready_time?))
     }
 }
 
