@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
-    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RetryRow, Route, SessionRows,
+    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route, SessionRows,
     SinceCompaction, Trigger, TurnRow,
 };
+use crate::request::{RequestSizer, Sending};
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
@@ -33,6 +34,7 @@ pub struct SessionContext {
 /// Builds [`SessionRows`] from events in file order.
 pub struct SessionBuilder {
     rows: SessionRows,
+    sizer: RequestSizer,
     seed_length: u64,
     header_seen: bool,
     envelope: Envelope,
@@ -86,6 +88,7 @@ impl SessionBuilder {
         };
         Self {
             rows,
+            sizer: RequestSizer::default(),
             seed_length: 0,
             header_seen: false,
             envelope: Envelope {
@@ -150,9 +153,17 @@ impl SessionBuilder {
     /// Inherited events set the envelope of the requests that follow and nothing else.
     fn context_of(&mut self, event: &Event<'_>) {
         match &event.body {
-            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope.apply(&event.body),
+            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
+            Body::Message(message) => self.sizer.message(message, event.seq),
             Body::ToolCall { name, .. } => self.last_tool = Some(name.as_str().into()),
             _ => {}
+        }
+    }
+
+    fn envelope_event(&mut self, event: &Event<'_>) {
+        self.envelope.apply(&event.body);
+        if let Body::RequestHeader(header) = &event.body {
+            self.sizer.header(header);
         }
     }
 
@@ -180,6 +191,7 @@ impl SessionBuilder {
             }
             Some(expected) if event.seq < expected => {
                 self.forked = true;
+                self.sizer.rewind(event.seq);
                 self.anomaly(
                     "seq-fork",
                     expected.saturating_sub(1),
@@ -237,8 +249,12 @@ impl SessionBuilder {
                     self.open_step = None;
                 }
             }
-            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope.apply(&event.body),
-            Body::Message(message) => self.message(message, event),
+            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
+            Body::Message(message) => {
+                self.message(message, event);
+                // After its attempt: a message is not part of the request that it answers.
+                self.sizer.message(message, event.seq);
+            }
             Body::Deltas { turn, step, stream } => self.stream((*turn, *step), stream, event, false),
             Body::Attempt { turn, step, stream } => {
                 self.stream((*turn, *step), stream, event, true);
@@ -315,10 +331,12 @@ impl SessionBuilder {
             last_time: event.time,
             ..SessionRows::default()
         };
+        let sizer = std::mem::take(&mut self.sizer);
         let (last_tool, next_seq, max_seq, last_time, header_seen) =
             (self.last_tool.take(), self.next_seq, self.max_seq, self.last_time, self.header_seen);
         *self = Self {
             rows: kept,
+            sizer,
             envelope,
             last_tool,
             next_seq,
@@ -386,6 +404,7 @@ impl SessionBuilder {
 
     fn open_attempt(&mut self, key: StepKey, event: &Event<'_>, first_time: Option<i64>) -> usize {
         let ordinal = self.rows.attempts.len();
+        let request = self.request();
         self.rows.attempts.push(AttemptRow {
             turn: key.0,
             step: key.1,
@@ -410,6 +429,7 @@ impl SessionBuilder {
             retries_before: 0,
             retry: None,
             fate: None,
+            request,
             last_tool: self.last_tool.clone(),
             selected: true,
         });
@@ -422,6 +442,15 @@ impl SessionBuilder {
             retry.next_attempt = Some(ordinal);
         }
         ordinal
+    }
+
+    /// Size of the request that leaves now.
+    fn request(&mut self) -> Option<Box<RequestSize>> {
+        if self.envelope.route.model.is_empty() {
+            return None;
+        }
+        let sending = self.envelope.sending();
+        Some(Box::new(self.sizer.size(sending)))
     }
 
     fn close_stream(&mut self, key: StepKey) {
@@ -635,6 +664,16 @@ impl SinceCompaction {
 }
 
 impl Envelope {
+    fn sending(&self) -> Sending<'_> {
+        Sending {
+            provider: &self.route.provider,
+            model: &self.route.model,
+            window: self.window,
+            max_tokens: self.max_tokens,
+            effort: self.reasoning_effort.as_deref(),
+        }
+    }
+
     fn apply(&mut self, body: &Body<'_>) {
         match body {
             Body::RequestHeader(header) => {

@@ -116,6 +116,8 @@ pub struct AttemptRow {
     pub retry: Option<usize>,
     /// Fate of the chain it belongs to; `None` where its step has no failure before or at it.
     pub fate: Option<Fate>,
+    /// Size of the request; `None` where no header is known.
+    pub request: Option<Box<RequestSize>>,
     /// Last tool called before it.
     pub last_tool: Option<Arc<str>>,
     /// Within the filters of the command line.
@@ -127,6 +129,75 @@ impl AttemptRow {
     pub fn duration_ms(&self) -> Option<i64> {
         Some(self.time? - self.ready_time?)
     }
+}
+
+/// Characters of a request by part, in UTF-16 code units (what JavaScript and the harness count).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestChars {
+    /// System text.
+    pub system: u64,
+    /// Tools as compact JSON.
+    pub tools: u64,
+    /// User messages.
+    pub user: u64,
+    /// Assistant messages: text, reasoning, tool names and arguments.
+    pub assistant: u64,
+    /// Tool results.
+    pub tool: u64,
+}
+
+/// Size of the request behind an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSize {
+    /// Wire messages, the system message included.
+    pub messages: u64,
+    /// Bytes of the body as the adapter sends it; `None` where the log does not hold all of it (images).
+    pub body_bytes: Option<u64>,
+    /// Characters by part.
+    pub chars: RequestChars,
+    /// The harness's own estimate without usage anchors, tokens.
+    pub harness_tokens: u64,
+    /// Output that was really reserved (`max_tokens` as sent), tokens.
+    pub reserved_output: Option<u64>,
+    /// Equal for two attempts of a session that sent the same surface and header.
+    pub identity: u64,
+    /// Best estimate of the prompt.
+    pub tokens: Option<TokenEstimate>,
+}
+
+/// How a token estimate was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TokenMethod {
+    /// The provider reported it, for this attempt or for one that sent the identical request.
+    Reported,
+    /// From reported prompts before or after, plus what changed.
+    Anchored,
+    /// From the text alone.
+    Counted,
+}
+
+impl TokenMethod {
+    /// The name used in JSON and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Anchored => "anchored",
+            Self::Counted => "counted",
+        }
+    }
+}
+
+/// Prompt tokens with a 90 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenEstimate {
+    /// Best estimate, tokens.
+    pub value: u64,
+    /// Lower end of the 90 % interval, tokens.
+    pub low: u64,
+    /// Upper end, tokens.
+    pub high: u64,
+    /// How it was found.
+    pub method: TokenMethod,
 }
 
 /// Distance from the end of a compaction to the end of an attempt.
