@@ -4,11 +4,13 @@
 
 pub mod json_text;
 mod message;
+mod rebuild;
 mod sizer;
 mod surface;
 mod wire;
 
 pub use message::{Block, LoggedMessage};
+pub use rebuild::{RebuiltRequest, Wanted, rebuild};
 pub use sizer::{RequestSizer, Sending};
 pub use surface::Surface;
 pub use wire::Adapter;

@@ -8,7 +8,7 @@ use super::rows::{
     Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route, SessionRows,
     SinceCompaction, Trigger, TurnRow,
 };
-use crate::request::{RequestSizer, Sending};
+use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
@@ -35,6 +35,8 @@ pub struct SessionContext {
 pub struct SessionBuilder {
     rows: SessionRows,
     sizer: RequestSizer,
+    wanted: Option<Wanted>,
+    rebuilt: Vec<RebuiltRequest>,
     seed_length: u64,
     header_seen: bool,
     envelope: Envelope,
@@ -89,6 +91,8 @@ impl SessionBuilder {
         Self {
             rows,
             sizer: RequestSizer::default(),
+            wanted: None,
+            rebuilt: Vec::new(),
             seed_length: 0,
             header_seen: false,
             envelope: Envelope {
@@ -118,6 +122,16 @@ impl SessionBuilder {
             time_back: 0,
             worst_time_back: (0, 0, 0),
         }
+    }
+
+    /// A builder that also rebuilds request bodies.
+    pub fn rebuilding(context: SessionContext, wanted: Wanted) -> Self {
+        Self { sizer: RequestSizer::new(true), wanted: Some(wanted), ..Self::new(context) }
+    }
+
+    /// The requests rebuilt so far.
+    pub fn take_rebuilt(&mut self) -> Vec<RebuiltRequest> {
+        std::mem::take(&mut self.rebuilt)
     }
 
     /// Takes the header line.
@@ -337,6 +351,7 @@ impl SessionBuilder {
         *self = Self {
             rows: kept,
             sizer,
+            wanted: self.wanted,
             envelope,
             last_tool,
             next_seq,
@@ -450,7 +465,13 @@ impl SessionBuilder {
             return None;
         }
         let sending = self.envelope.sending();
-        Some(Box::new(self.sizer.size(sending)))
+        let size = self.sizer.size(sending);
+        let ordinal = self.rows.attempts.len() as u64;
+        if self.wanted.is_some_and(|wanted| matches!(wanted, Wanted::All) || wanted == Wanted::Attempt(ordinal)) {
+            let body = self.sizer.body(sending);
+            self.rebuilt.push(RebuiltRequest { ordinal, body, harness: self.sizer.harness_shape() });
+        }
+        Some(Box::new(size))
     }
 
     fn close_stream(&mut self, key: StepKey) {
