@@ -33,8 +33,11 @@ fn recorded(folder: &Path) -> BTreeMap<String, Vec<(String, u64)>> {
         .map(|s| (s["label"].as_str().unwrap().to_owned(), s["id"].as_str().unwrap().to_owned()))
         .collect();
     let mut requests: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
-    for line in read("truth.jsonl").lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
+    // Lines stand in the order in which answers ended; `n` is the order of arrival.
+    let mut lines: Vec<Value> =
+        read("truth.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.sort_by_key(|line| line["n"].as_u64());
+    for line in lines {
         if line["lane"] == "agent" {
             let id = &ids[line["session"].as_str().unwrap()];
             let request = (line["req_sha256"].as_str().unwrap().to_owned(), line["req_bytes"].as_u64().unwrap());

@@ -42,6 +42,7 @@ pub fn rebuild(
         path: archive.display.clone(),
         generation: archive.generation,
         id_from_path: archive.id_from_path.clone(),
+        evidence_for_all: false,
     };
     let mut builder = SessionBuilder::rebuilding(context, wanted);
     let mut decoder = Decoder::new(limits.json_depth);

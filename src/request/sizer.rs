@@ -166,6 +166,8 @@ impl RequestSizer {
             sums.harness_tokens += quarter(self.tools.units) + 4;
             sums.clamp_tokens += quarter(self.tools.units);
             piece.text.push_str(&self.tools.plain);
+            // A tool has a frame of its own, as a call has.
+            piece.calls = self.tools.count;
         }
         self.totals.subtract(&self.header_sums);
         self.totals.add(&sums);

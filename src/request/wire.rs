@@ -224,6 +224,8 @@ pub struct WireTools {
     pub units: u64,
     /// That JSON.
     pub plain: String,
+    /// Tools.
+    pub count: u32,
 }
 
 impl WireTools {
@@ -269,6 +271,7 @@ impl WireTools {
             plain.push(b'}');
         }
         wire.plain = format!("[{}]", String::from_utf8_lossy(&plain));
+        wire.count = tools.len() as u32;
         wire.units = if tools.is_empty() { 0 } else { utf16_units(&wire.plain) };
         Ok(wire)
     }

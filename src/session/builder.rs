@@ -29,6 +29,8 @@ pub struct SessionContext {
     pub generation: u32,
     /// Id taken from the path, for headless logs.
     pub id_from_path: Option<String>,
+    /// Gather token evidence for successes as well, to check the estimates on them.
+    pub evidence_for_all: bool,
 }
 
 /// Builds [`SessionRows`] from events in file order.
@@ -36,6 +38,9 @@ pub struct SessionBuilder {
     rows: SessionRows,
     sizer: RequestSizer,
     wanted: Option<Wanted>,
+    /// Place of each attempt in the token log.
+    positions: Vec<usize>,
+    evidence_for_all: bool,
     rebuilt: Vec<RebuiltRequest>,
     seed_length: u64,
     header_seen: bool,
@@ -92,6 +97,8 @@ impl SessionBuilder {
             rows,
             sizer: RequestSizer::default(),
             wanted: None,
+            positions: Vec::new(),
+            evidence_for_all: context.evidence_for_all,
             rebuilt: Vec::new(),
             seed_length: 0,
             header_seen: false,
@@ -352,6 +359,7 @@ impl SessionBuilder {
             rows: kept,
             sizer,
             wanted: self.wanted,
+            evidence_for_all: self.evidence_for_all,
             envelope,
             last_tool,
             next_seq,
@@ -420,6 +428,7 @@ impl SessionBuilder {
     fn open_attempt(&mut self, key: StepKey, event: &Event<'_>, first_time: Option<i64>) -> usize {
         let ordinal = self.rows.attempts.len();
         let request = self.request();
+        self.positions.push(self.sizer.tokens().position());
         self.rows.attempts.push(AttemptRow {
             turn: key.0,
             step: key.1,
@@ -445,6 +454,7 @@ impl SessionBuilder {
             retry: None,
             fate: None,
             request,
+            usage_untrusted: false,
             last_tool: self.last_tool.clone(),
             selected: true,
         });
@@ -660,6 +670,12 @@ impl SessionBuilder {
             self.rows.attempts[index].since_independent_compaction = independent;
         }
         chains::close(&mut self.rows, self.histories);
+        let all = self.evidence_for_all;
+        let wanted = |a: &AttemptRow| a.request.is_some() && (all || a.outcome == Outcome::Failed);
+        let (evidence, samples) =
+            crate::tokens::gather(&self.rows.attempts, &self.positions, self.sizer.tokens(), wanted, all);
+        self.rows.token_evidence = evidence;
+        self.rows.token_samples = samples;
         self.rows
     }
 

@@ -118,6 +118,8 @@ pub struct AttemptRow {
     pub fate: Option<Fate>,
     /// Size of the request; `None` where no header is known.
     pub request: Option<Box<RequestSize>>,
+    /// Its usage cannot be right for the size of its request.
+    pub usage_untrusted: bool,
     /// Last tool called before it.
     pub last_tool: Option<Arc<str>>,
     /// Within the filters of the command line.
@@ -125,6 +127,33 @@ pub struct AttemptRow {
 }
 
 impl AttemptRow {
+    /// Reported prompt, tokens.
+    pub fn reported_prompt(&self) -> Option<u64> {
+        self.usage.map(Usage::prompt).filter(|p| *p > 0)
+    }
+
+    /// Reported prompt, where its size does not contradict it.
+    pub fn trusted_prompt(&self) -> Option<u64> {
+        self.reported_prompt().filter(|_| !self.usage_untrusted)
+    }
+
+    /// Reported prompt, where the request alone does not contradict it.
+    pub fn plausible_prompt(&self) -> Option<u64> {
+        self.reported_prompt().filter(|_| self.request.is_some() && self.is_plausible())
+    }
+
+    /// Reported tokens per byte of the body; `None` where either is unknown, or the request too small to tell.
+    pub fn tokens_per_byte(&self) -> Option<f64> {
+        const SMALLEST: u64 = 400;
+        let bytes = self.request.as_ref()?.body_bytes.filter(|b| *b >= SMALLEST)?;
+        Some(self.reported_prompt()? as f64 / bytes as f64)
+    }
+
+    /// No tokenizer needs more than a token for 1.5 bytes of a body on average, or fewer than one for 30.
+    pub fn is_plausible(&self) -> bool {
+        self.tokens_per_byte().is_none_or(|ratio| (1.0 / 30.0..1.0 / 1.5).contains(&ratio))
+    }
+
     /// Milliseconds from the moment the request could leave to its finish.
     pub fn duration_ms(&self) -> Option<i64> {
         Some(self.time? - self.ready_time?)
@@ -413,8 +442,19 @@ pub struct SessionRows {
     pub unknown_types: BTreeMap<String, u64>,
     /// Damage and oddities of the event sequence.
     pub anomalies: Vec<Anomaly>,
+    /// What is known about the prompts of attempts without a report: index of the attempt, evidence.
+    pub token_evidence: Vec<(usize, crate::tokens::Evidence)>,
+    /// Differences between reported prompts, for the fits.
+    pub token_samples: Vec<crate::tokens::fit::Sample>,
     /// Largest reported prompt of a successful attempt, tokens.
     pub largest_success_tokens: Option<u64>,
+}
+
+impl SessionRows {
+    /// Model of the first reported attempt: the one its samples are about.
+    pub fn sampled_model(&self) -> &str {
+        self.attempts.iter().find(|a| a.reported_prompt().is_some()).map_or("", |a| a.route.model.as_str())
+    }
 }
 
 /// Something in the order of events that the harness would not have written by itself.
