@@ -80,6 +80,8 @@ pub struct ReadOptions {
     pub keep_duplicates: bool,
     /// Hash the stored bytes; only reports that name their inputs pay for it.
     pub hash: bool,
+    /// Gather token evidence for successes as well, to check the estimates on them.
+    pub evidence_for_all: bool,
 }
 
 /// Told about every archive read; used for the progress bar.
@@ -116,6 +118,7 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
     }
     dataset.sessions = if options.keep_duplicates { candidates } else { once_each(candidates, &mut dataset) };
     dataset.sessions.sort_by(|a, b| (&a.project, &a.id, &a.path).cmp(&(&b.project, &b.id, &b.path)));
+    crate::tokens::resolve(&mut dataset.sessions, &mut dataset.notices);
     dataset.inputs.sessions = dataset.sessions.len() as u64;
     dataset.inputs.inherited_events_skipped = dataset.sessions.iter().map(|s| s.inherited_events).sum();
     dataset
@@ -265,6 +268,7 @@ pub fn read_one_observed(
             path: archive.display.clone(),
             generation: archive.generation,
             id_from_path: archive.id_from_path.clone(),
+            evidence_for_all: options.evidence_for_all,
         }),
         decoder: Decoder::new(limits.json_depth),
         lines: 0,

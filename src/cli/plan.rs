@@ -79,7 +79,7 @@ impl Plan {
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
-            read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false },
+            read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
         })
     }
 
