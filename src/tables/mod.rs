@@ -1,3 +1,9 @@
 //! In: the rows of all sessions.
 //! Out: polars frames with the schema of `docs/tables.md`.
-//! Always: one row per thing counted; eager frames only, the lazy engine would double the build.
+//! Always: one row per thing counted, in the order of the sessions; eager frames only, the lazy engine would double the build.
+
+mod frames;
+#[cfg(test)]
+mod tests;
+
+pub use frames::{TABLES, Tables};
