@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::evidence::{Verdict, Verdicts};
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
 use crate::session::{AttemptRow, CompactionOutcome, Fate, Outcome, Route, SessionRows, StepRow, Trigger};
@@ -120,6 +121,10 @@ pub struct Summary {
     pub by_code: Vec<(String, CodeCounts)>,
     /// By route, in the order of attempts.
     pub by_route: Vec<(Route, RouteCounts)>,
+    /// Failed attempts by verdict.
+    pub verdicts: BTreeMap<Verdict, u64>,
+    /// By code and verdict: failed attempts.
+    pub verdicts_by_code: BTreeMap<(String, Verdict), u64>,
     /// How retries ended.
     pub retries: RetryCounts,
     /// Fates of the failure chains.
@@ -295,6 +300,18 @@ impl Summary {
                 .map(|(code, _)| (*code).to_owned())
                 .unwrap_or_default();
             self.failing_sessions.push(failing);
+        }
+    }
+
+    /// Counts the verdicts on the failures within the filters.
+    pub fn add_verdicts(&mut self, dataset: &Dataset, filters: &Filters, verdicts: &Verdicts) {
+        for (index, session) in dataset.sessions.iter().enumerate() {
+            for (position, attempt) in session.attempts.iter().enumerate() {
+                let judged = failure_of(attempt, filters).zip(verdicts.get(index, position));
+                let Some((failure, judgement)) = judged else { continue };
+                *self.verdicts.entry(judgement.verdict).or_default() += 1;
+                *self.verdicts_by_code.entry((failure.code.clone(), judgement.verdict)).or_default() += 1;
+            }
         }
     }
 

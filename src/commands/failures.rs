@@ -7,6 +7,7 @@ use crate::cli::args::{FailuresArgs, FailuresFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
+use crate::evidence::Verdicts;
 use crate::report::{failures, markdown, terminal};
 
 pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
@@ -15,7 +16,7 @@ pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
-    let rows = failures::rows(&dataset, &plan.filters);
+    let rows = failures::rows(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
     let exit = finished(&dataset);
     let page = || failures::page(&rows, exit == Exit::Partial, &plan.zone);
     let text = match args.format {

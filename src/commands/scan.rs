@@ -7,6 +7,7 @@ use crate::cli::args::{ScanArgs, ScanFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
+use crate::evidence::Verdicts;
 use crate::report::json::ScanV1;
 use crate::report::{markdown, scan, terminal};
 use crate::summary::Summary;
@@ -17,7 +18,8 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
-    let summary = Summary::of(&dataset, &plan.filters, &args.windows);
+    let mut summary = Summary::of(&dataset, &plan.filters, &args.windows);
+    summary.add_verdicts(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
     let page =
         || scan::page(&dataset, &summary, &plan.zone, plan.filters.choose_attempts() || !plan.filters.codes.is_empty());
     let text = match args.format {

@@ -13,6 +13,7 @@ mod needles;
 pub mod numbers;
 pub mod releases;
 pub mod supports;
+pub mod verdict;
 mod wording;
 
 pub use adapter_texts::adapter_code;
@@ -23,6 +24,7 @@ pub use codes::{DEFAULT_RETRYABLE_CODES, FixableBy, Route, SupportedCode, retrie
 pub use numbers::Numbers;
 pub use releases::{BranchOrder, KNOWN_RELEASES, PiAiRules, Release, ReleaseRules};
 pub use supports::{Supported, supports};
+pub use verdict::{Fact, Judgement, Verdict, Verdicts};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::numbers::{counted, moment, span};
+use crate::evidence::{Fact, Judgement, Verdicts};
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -31,14 +32,14 @@ pub struct FailureV1 {
     message: String,
     duration_ms: Option<i64>,
     verdict: Option<&'static str>,
-    supported_code: Option<String>,
+    supported_code: Option<&'static str>,
     confidence: Option<f64>,
     fixable_by: Option<&'static str>,
-    evidence: Vec<()>,
+    evidence: Vec<Fact>,
     request: RequestV1,
     since_compaction: Option<SinceV1>,
     chain: ChainV1,
-    blocked_by_layers: Vec<String>,
+    blocked_by_layers: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize, Default)]
@@ -94,9 +95,8 @@ impl RequestV1 {
             return Self { window_tokens: attempt.window, ..Self::default() };
         };
         let tokens = size.tokens;
-        let share = |output: Option<u64>| {
-            Some((tokens?.value + output?) as f64 / attempt.window.filter(|w| *w > 0)? as f64)
-        };
+        let share =
+            |output: Option<u64>| Some((tokens?.value + output?) as f64 / attempt.window.filter(|w| *w > 0)? as f64);
         Self {
             messages: Some(size.messages),
             body_bytes: size.body_bytes,
@@ -123,14 +123,22 @@ impl RequestV1 {
 }
 
 /// All failed attempts within the filters, by time, then session and place.
-pub fn rows(dataset: &Dataset, filters: &Filters) -> Vec<FailureV1> {
-    let mut rows: Vec<FailureV1> =
-        dataset.sessions.iter().flat_map(|s| s.attempts.iter().filter_map(|a| row(s, a, filters))).collect();
+pub fn rows(dataset: &Dataset, filters: &Filters, verdicts: &Verdicts) -> Vec<FailureV1> {
+    let in_session = |(index, session): (usize, &SessionRows)| -> Vec<FailureV1> {
+        let judged = |(i, attempt)| row(session, attempt, filters, verdicts.get(index, i));
+        session.attempts.iter().enumerate().filter_map(judged).collect()
+    };
+    let mut rows: Vec<FailureV1> = dataset.sessions.iter().enumerate().flat_map(in_session).collect();
     rows.sort_by(|a, b| (a.time_ms, &a.session_id, a.seq).cmp(&(b.time_ms, &b.session_id, b.seq)));
     rows
 }
 
-fn row(session: &SessionRows, attempt: &AttemptRow, filters: &Filters) -> Option<FailureV1> {
+fn row(
+    session: &SessionRows,
+    attempt: &AttemptRow,
+    filters: &Filters,
+    judgement: Option<&Judgement>,
+) -> Option<FailureV1> {
     let failure = failure_of(attempt, filters)?;
     let retry = attempt.retry.map(|i| &session.retries[i]);
     Some(FailureV1 {
@@ -149,11 +157,11 @@ fn row(session: &SessionRows, attempt: &AttemptRow, filters: &Filters) -> Option
         retry_after_ms: failure.retry_after_ms,
         message: redact(&failure.message).into_owned(),
         duration_ms: attempt.duration_ms(),
-        verdict: None,
-        supported_code: None,
-        confidence: None,
-        fixable_by: None,
-        evidence: Vec::new(),
+        verdict: judgement.map(|j| j.verdict.name()),
+        supported_code: judgement.map(|j| j.supported_code.as_str()),
+        confidence: judgement.map(|j| j.confidence),
+        fixable_by: judgement.map(|j| j.fixable_by.as_str()),
+        evidence: judgement.map(|j| j.facts.clone()).unwrap_or_default(),
         request: RequestV1::of(attempt),
         since_compaction: attempt.since_compaction.map(|s| {
             let compaction = &session.compactions[s.compaction];
@@ -171,7 +179,7 @@ fn row(session: &SessionRows, attempt: &AttemptRow, filters: &Filters) -> Option
             delay_ms: retry.map(|r| r.retry.delay_ms),
             fate: attempt.fate.map(|f| f.name()),
         },
-        blocked_by_layers: Vec::new(),
+        blocked_by_layers: judgement.map(|j| j.layers.clone()).unwrap_or_default(),
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::evidence::Verdict;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -217,7 +218,15 @@ impl ScanV1 {
                 unfinished: summary.retries.unfinished,
             },
             chains_by_fate: summary.fates.clone(),
-            verdicts: VerdictsV1 { supported: None, contradicted: None, undetermined: None, uninformative: None },
+            verdicts: {
+                let count = |verdict| Some(summary.verdicts.get(&verdict).copied().unwrap_or(0));
+                VerdictsV1 {
+                    supported: count(Verdict::Supported),
+                    contradicted: count(Verdict::Contradicted),
+                    undetermined: count(Verdict::Undetermined),
+                    uninformative: count(Verdict::Uninformative),
+                }
+            },
             largest_success_tokens: summary.largest_success_tokens,
             compactions_by_trigger: TriggersV1 {
                 pressure: trigger(Trigger::Pressure),

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
 use super::numbers::{bytes, counted, grouped, moment, optional, percent, span};
+use crate::evidence::Verdict;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -117,6 +118,11 @@ fn levels(summary: &Summary) -> Table {
 
 fn codes(summary: &Summary) -> Table {
     let c = &summary.counts;
+    let verdict = |code: &str, verdict: Verdict| {
+        let count = summary.verdicts_by_code.get(&(code.to_owned(), verdict)).copied().unwrap_or(0);
+        let tone = if verdict == Verdict::Contradicted && count > 0 { Tone::Warn } else { Tone::Plain };
+        Cell::toned(grouped(count), tone)
+    };
     Table {
         title: "Failures by code".to_owned(),
         columns: vec![
@@ -126,6 +132,8 @@ fn codes(summary: &Summary) -> Table {
             Column::number("steps", 0),
             Column::number("share of failed steps", 1),
             Column::number("turns", 2),
+            Column::number("contradicted", 1),
+            Column::number("supported", 3),
         ],
         rows: summary
             .by_code
@@ -138,10 +146,12 @@ fn codes(summary: &Summary) -> Table {
                     grouped(n.failed_steps).into(),
                     percent(n.failed_steps, c.failed_steps).into(),
                     grouped(n.failed_turns).into(),
+                    verdict(code, Verdict::Contradicted),
+                    verdict(code, Verdict::Supported),
                 ]
             })
             .collect(),
-        note: None,
+        note: Some("contradicted, supported: failed attempts whose code the evidence of this archive speaks against, or agrees with; `failures` shows the facts".to_owned()),
     }
 }
 

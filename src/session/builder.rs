@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
-    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route, SessionRows,
-    SinceCompaction, Trigger, TurnRow,
+    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route,
+    SessionRows, SinceCompaction, Trigger, TurnRow,
 };
-use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
+use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 
 /// Overflow code of the harness.
 pub const OVERFLOW: &str = "CONTEXT_WINDOW_EXCEEDED";

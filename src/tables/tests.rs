@@ -25,8 +25,7 @@ fn every_column_is_documented_and_every_documented_column_exists() {
     for name in TABLES {
         let section = documented.split("\n## ").find(|s| s.starts_with(&format!("{name}\n"))).unwrap();
         let listed: Vec<&str> = section.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
-        let columns: Vec<String> =
-            tables.get(name).unwrap().get_column_names().iter().map(|c| c.to_string()).collect();
+        let columns: Vec<String> = tables.get(name).unwrap().get_column_names().iter().map(|c| c.to_string()).collect();
         assert_eq!(columns, listed, "table {name}");
     }
 }

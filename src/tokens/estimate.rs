@@ -52,11 +52,7 @@ pub fn reported(tokens: u64) -> TokenEstimate {
 }
 
 /// From the reports before and after. `prompt`: the trusted report of an attempt.
-pub fn anchored(
-    evidence: &Evidence,
-    prompt: impl Fn(usize) -> Option<u64>,
-    coefficients: Coefficients,
-) -> Option<Raw> {
+pub fn anchored(evidence: &Evidence, prompt: impl Fn(usize) -> Option<u64>, coefficients: Coefficients) -> Option<Raw> {
     let side = |anchor: Option<Anchor>, sign: f64| {
         let anchor = anchor?;
         let value = prompt(anchor.attempt)? as f64 + sign * coefficients.of(&anchor.change);

@@ -107,7 +107,12 @@ pub fn gather(
         };
         let split = reported.partition_point(|i| *i < index);
         let mut evidence = Evidence {
-            identical: reported[split..].iter().take(64).chain(reported[..split].iter().rev().take(64)).find(same).copied(),
+            identical: reported[split..]
+                .iter()
+                .take(64)
+                .chain(reported[..split].iter().rev().take(64))
+                .find(same)
+                .copied(),
             ..Evidence::default()
         };
         // A retry sends what the attempt before it sent: its evidence is the same.
