@@ -51,6 +51,8 @@ pub struct Archive {
 pub struct Discovery {
     /// Archives in reading order.
     pub archives: Vec<Archive>,
+    /// Older generations: not counted, but `verify` looks at them too.
+    pub older_generations: Vec<Archive>,
     /// Older generations that were not read.
     pub generations_skipped: u64,
     /// Inputs that could not be opened or listed.
@@ -224,6 +226,9 @@ fn group_generations(files: Vec<Candidate>, found: &mut Discovery) -> Vec<Archiv
                 ),
             ));
         }
+        found
+            .older_generations
+            .extend(skip.iter().map(|c| archive_of_file(&c.path, c.bytes, c.name.map_or(0, |n| n.0), true)));
         archives.extend(keep.iter().map(|c| archive_of_file(&c.path, c.bytes, newest, true)));
     }
     archives
@@ -355,8 +360,10 @@ fn zip_entries(path: &Path, limits: Limits, found: &mut Discovery) {
     }
     for group in by_directory.into_values() {
         let newest = group.iter().map(|g| g.0).max().unwrap_or(0);
-        found.generations_skipped += group.iter().filter(|g| g.0 != newest).count() as u64;
-        found.archives.extend(group.into_iter().filter(|g| g.0 == newest).map(|g| g.1));
+        let (keep, skip): (Vec<_>, Vec<_>) = group.into_iter().partition(|g| g.0 == newest);
+        found.generations_skipped += skip.len() as u64;
+        found.archives.extend(keep.into_iter().map(|g| g.1));
+        found.older_generations.extend(skip.into_iter().map(|g| g.1));
     }
 }
 

@@ -80,6 +80,8 @@ pub struct ReadOptions {
     pub keep_duplicates: bool,
     /// Hash the stored bytes; only reports that name their inputs pay for it.
     pub hash: bool,
+    /// Gather token evidence for successes as well, to check the estimates on them.
+    pub evidence_for_all: bool,
 }
 
 /// Told about every archive read; used for the progress bar.
@@ -116,6 +118,7 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
     }
     dataset.sessions = if options.keep_duplicates { candidates } else { once_each(candidates, &mut dataset) };
     dataset.sessions.sort_by(|a, b| (&a.project, &a.id, &a.path).cmp(&(&b.project, &b.id, &b.path)));
+    crate::tokens::resolve(&mut dataset.sessions, &mut dataset.notices);
     dataset.inputs.sessions = dataset.sessions.len() as u64;
     dataset.inputs.inherited_events_skipped = dataset.sessions.iter().map(|s| s.inherited_events).sum();
     dataset
@@ -243,6 +246,16 @@ pub fn open(archive: &Archive, limits: Limits) -> io::Result<Box<dyn Read>> {
 
 /// Reads one archive into rows.
 pub fn read_one(reader: &mut ArchiveReader, archive: &Archive, options: ReadOptions) -> ReadSession {
+    read_one_observed(reader, archive, options, &mut |_| {})
+}
+
+/// [`read_one`] with an observer that sees every complete line before it is decoded.
+pub fn read_one_observed(
+    reader: &mut ArchiveReader,
+    archive: &Archive,
+    options: ReadOptions,
+    observe: &mut dyn FnMut(&Line<'_>),
+) -> ReadSession {
     let limits = options.limits;
     let input = match open(archive, limits) {
         Ok(input) => input,
@@ -255,13 +268,17 @@ pub fn read_one(reader: &mut ArchiveReader, archive: &Archive, options: ReadOpti
             path: archive.display.clone(),
             generation: archive.generation,
             id_from_path: archive.id_from_path.clone(),
+            evidence_for_all: options.evidence_for_all,
         }),
         decoder: Decoder::new(limits.json_depth),
         lines: 0,
         events: 0,
         bad: Vec::new(),
     };
-    let mut report = reader.read(&mut input, limits, &mut |line| fold.line(line));
+    let mut report = reader.read(&mut input, limits, &mut |line| {
+        observe(&line);
+        fold.line(line);
+    });
     if fold.decoder.lines_without_seq > 0 {
         let count = fold.decoder.lines_without_seq;
         report.damage.push(Damage {
@@ -343,6 +360,18 @@ impl Fold {
             && let Some(header) = SessionHeader::parse(line.bytes)
         {
             self.builder.header(header);
+            return;
+        }
+        if line.bytes.starts_with(b"{\"type\":\"session\"") {
+            // A header that is none, or a second one: no event, whatever it says.
+            self.bad.push(Damage {
+                kind: "odd-header",
+                offset: line.place.offset,
+                frame: line.place.frame,
+                line: Some(line.place.line),
+                bytes: line.bytes.len() as u64,
+                detail: "a header line that cannot be used; it is not counted as an event".to_owned(),
+            });
             return;
         }
         match self.decoder.decode(line.bytes) {

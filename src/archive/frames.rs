@@ -36,6 +36,12 @@ fn read_le(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
 
 /// Reads the frame and block headers at the start of `bytes`. Source: RFC 8878 sections 3.1.1 and 3.1.2.
 pub fn frame_extent(bytes: &[u8]) -> FrameExtent {
+    bounded_extent(bytes, usize::MAX)
+}
+
+/// [`frame_extent`] for a place where a frame may only seem to begin: more than `most_blocks` blocks are no frame of
+/// ours, so that a search through hostile bytes stays linear.
+pub(super) fn bounded_extent(bytes: &[u8], most_blocks: usize) -> FrameExtent {
     use FrameExtent::{Complete, Incomplete, Invalid, Skippable};
     let Some(magic) = read_le(bytes, 0, 4) else {
         let known = MAGIC.to_le_bytes();
@@ -82,7 +88,12 @@ pub fn frame_extent(bytes: &[u8]) -> FrameExtent {
     }
     let block_max = window.clamp(1, BLOCK_MAX);
     let mut bound = 0u64;
+    let mut blocks = 0;
     loop {
+        blocks += 1;
+        if blocks > most_blocks {
+            return Invalid("more blocks than a frame of a log has");
+        }
         let Some(header) = read_le(bytes, at, 3) else { return Incomplete };
         at += 3;
         let size = (header >> 3) as usize;

@@ -20,6 +20,8 @@ pub struct LinePlace {
 pub struct Line<'a> {
     /// The bytes, not yet checked to be UTF-8 or JSON.
     pub bytes: &'a [u8],
+    /// The line as stored, with what was cleaned off (CR, NUL bytes), for a judgement of the file as it stands.
+    pub raw: &'a [u8],
     /// Where it stands.
     pub place: LinePlace,
 }
@@ -100,6 +102,7 @@ impl<'r> LineSplitter<'r> {
     }
 
     fn hand_on(&mut self, bytes: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+        let raw = bytes;
         let mut bytes = bytes;
         if let [head @ .., b'\r'] = bytes {
             bytes = head;
@@ -108,25 +111,37 @@ impl<'r> LineSplitter<'r> {
                 self.note("crlf", frame, offset, 1, "lines end in CR LF".into());
             }
         }
-        if memchr(0, bytes).is_some() {
-            let zeros = bytes.iter().filter(|b| **b == 0).count() as u64;
-            self.note(
-                "nul-run",
-                frame,
-                offset,
-                zeros,
-                format!("{zeros} NUL bytes (a block that never reached the disk)"),
-            );
-            // The text after the last NUL is a line of its own where the writer went on after the lost block.
-            let after = memrchr(0, bytes).map_or(bytes, |at| &bytes[at + 1..]);
-            let before = memchr(0, bytes).map_or(bytes, |at| &bytes[..at]);
-            bytes = if after.is_empty() { before } else { after };
-        }
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        let Some(first_zero) = memchr(0, bytes) else {
+            self.emit(bytes, raw, frame, offset, sink);
             return;
+        };
+        let zeros = bytes.iter().filter(|b| **b == 0).count() as u64;
+        let place = if frame.is_some() { offset } else { offset + first_zero as u64 };
+        self.note("nul-run", frame, place, zeros, format!("{zeros} NUL bytes (a block that never reached the disk)"));
+        // The text after the last NUL is a line of its own where the writer went on after the lost block; the text
+        // before the first one only where it is whole.
+        let before = &bytes[..first_zero];
+        let after = memrchr(0, bytes).map_or(bytes, |at| &bytes[at + 1..]);
+        if after.is_empty() || before.trim_ascii_end().ends_with(b"}") {
+            self.emit(before, raw, frame, offset, sink);
         }
-        let place = LinePlace { line: self.line, frame, offset };
-        sink(Line { bytes, place });
+        self.emit(after, raw, frame, offset, sink);
+    }
+
+    fn emit(&self, bytes: &[u8], raw: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+        if !bytes.iter().all(u8::is_ascii_whitespace) {
+            sink(Line { bytes, raw, place: LinePlace { line: self.line, frame, offset } });
+        }
+    }
+
+    /// What follows does not continue the line that is being gathered.
+    pub(super) fn cut(&mut self, frame: Option<u64>, offset: u64) {
+        let rest = self.overlong + self.carry.len() as u64;
+        self.overlong = 0;
+        self.carry.clear();
+        if rest > 0 {
+            self.note("bad-line", frame, offset, rest, format!("line cut off by the damage behind it, {rest} bytes"));
+        }
     }
 
     /// The end of the archive: a rest without a newline is torn and not counted, as the harness drops it too.

@@ -4,9 +4,9 @@ use std::io::{self, Read};
 
 use memchr::memmem;
 use zstd::bulk::Decompressor;
-use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::frames::{FrameExtent, frame_extent};
+use super::frames::{FrameExtent, bounded_extent, frame_extent};
 use super::lines::{Line, LineSplitter};
 use super::{ArchiveReport, Limits};
 
@@ -14,6 +14,10 @@ const READ_STEP: usize = 256 << 10;
 /// Frames that may decompress to more than this are decoded piece by piece, so that a single-frame rewrite of a huge
 /// log stays within the memory bound.
 const ONE_SHOT_BOUND: u64 = 4 << 20;
+/// Blocks that a frame found by searching may have: 512 MiB of full ones.
+const RESYNC_BLOCKS: usize = 4096;
+/// Bytes that the search for the next frame may decompress in vain, over one archive.
+const RESYNC_BUDGET: u64 = 2 << 30;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// Buffers and the decompression context of one worker, reused over all its archives: real frames are some 500 bytes,
@@ -37,16 +41,20 @@ impl ArchiveReader {
     /// from its first bytes, not from its name.
     pub fn read(&mut self, input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(Line<'_>)) -> ArchiveReport {
         let mut report = ArchiveReport::default();
-        self.stored.clear();
         let mut window =
-            StoredWindow { input, buffer: &mut self.stored, start: 0, offset: 0, ended: false, error: None };
+            StoredWindow { input, buffer: &mut self.stored, start: 0, end: 0, offset: 0, ended: false, error: None };
         window.fill_to(4);
-        let head = window.bytes();
-        let compressed = matches!(head.get(..4), Some(m) if m == ZSTD_MAGIC || (m[0] & 0xF0 == 0x50 && m[1..] == [0x2A, 0x4D, 0x18]));
+        let compressed = is_compressed(&mut window);
         let mut splitter = LineSplitter::new(limits, &mut report);
         if compressed {
-            let mut walk =
-                FrameWalk { window, decoded: &mut self.decoded, context: &mut self.context, limits, frame: 0 };
+            let mut walk = FrameWalk {
+                window,
+                decoded: &mut self.decoded,
+                context: &mut self.context,
+                limits,
+                frame: 0,
+                resync_budget: RESYNC_BUDGET,
+            };
             walk.run(&mut splitter, sink);
             let (end, frame) = (walk.window.offset, walk.frame.saturating_sub(1));
             let error = walk.window.error.take();
@@ -68,6 +76,20 @@ impl ArchiveReader {
     }
 }
 
+/// A damaged first frame does not make a compressed log plain: the magic's bytes are no UTF-8, so no plain log has them.
+fn is_compressed(window: &mut StoredWindow<'_>) -> bool {
+    let head = window.bytes();
+    let skippable = matches!(head.get(..4), Some([m, 0x2A, 0x4D, 0x18]) if m & 0xF0 == 0x50);
+    if skippable || head.starts_with(&ZSTD_MAGIC) {
+        return true;
+    }
+    if head.starts_with(b"{") {
+        return false;
+    }
+    window.fill_to(READ_STEP);
+    memmem::find(window.bytes(), &ZSTD_MAGIC).is_some()
+}
+
 fn finish(mut splitter: LineSplitter<'_>, error: Option<io::Error>, frame: Option<u64>, end: u64) {
     splitter.report().bytes_compressed = end;
     if let Some(error) = error {
@@ -84,11 +106,13 @@ pub fn read_archive(input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(L
     Ok(ArchiveReader::new()?.read(input, limits, sink))
 }
 
-/// The part of the stored bytes that is in memory: `buffer[start..]`, at file offset `offset`.
+/// The part of the stored bytes that is in memory: `buffer[start..end]`, at file offset `offset`. The buffer keeps its
+/// length between archives: clearing it for every small log would cost more than reading the log.
 struct StoredWindow<'a> {
     input: &'a mut dyn Read,
     buffer: &'a mut Vec<u8>,
     start: usize,
+    end: usize,
     offset: u64,
     ended: bool,
     error: Option<io::Error>,
@@ -96,16 +120,12 @@ struct StoredWindow<'a> {
 
 impl StoredWindow<'_> {
     fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.start..self.end]
     }
 
     fn advance(&mut self, count: usize) {
         self.start += count;
         self.offset += count as u64;
-        if self.start == self.buffer.len() {
-            self.buffer.clear();
-            self.start = 0;
-        }
     }
 
     /// Reads until at least `wanted` bytes are in memory; false when the input ended before.
@@ -117,24 +137,23 @@ impl StoredWindow<'_> {
     }
 
     fn fill_step(&mut self, step: usize) {
-        if self.start > 0 {
-            self.buffer.drain(..self.start);
-            self.start = 0;
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < self.end + step {
+            self.buffer.resize(self.end + step, 0);
         }
-        let length = self.buffer.len();
-        self.buffer.resize(length + step, 0);
         loop {
-            match self.input.read(&mut self.buffer[length..]) {
+            match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(count) => {
                     self.ended = count == 0;
-                    self.buffer.truncate(length + count);
+                    self.end += count;
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.error = Some(error);
                     self.ended = true;
-                    self.buffer.truncate(length);
                     return;
                 }
             }
@@ -148,6 +167,7 @@ struct FrameWalk<'a> {
     context: &'a mut Decompressor<'static>,
     limits: Limits,
     frame: u64,
+    resync_budget: u64,
 }
 
 impl FrameWalk<'_> {
@@ -223,12 +243,15 @@ impl FrameWalk<'_> {
                     self.limits.window_bytes
                 ),
             );
+            splitter.cut(Some(self.frame), offset);
             self.next_frame(stored, splitter);
             return;
         }
         let lines_before = splitter.lines_so_far();
         if bound > ONE_SHOT_BOUND {
-            match self.stream_frame(stored, splitter, sink) {
+            // Decoded twice: no line of a frame is handed on before its checksum has been seen.
+            let whole = self.decode_pieces(stored, &mut |_| {}).map(|_| ());
+            match whole.and_then(|()| self.stream_frame(stored, splitter, sink)) {
                 Ok(()) => self.next_frame(stored, splitter),
                 Err(reason) => self.failed_frame(stored, &reason, splitter),
             }
@@ -271,6 +294,7 @@ impl FrameWalk<'_> {
             return;
         }
         splitter.note("corrupt-frame", Some(self.frame), self.window.offset, stored as u64, reason.to_owned());
+        splitter.cut(Some(self.frame), self.window.offset);
         self.frame += 1;
         self.window.advance(stored);
     }
@@ -295,12 +319,15 @@ impl FrameWalk<'_> {
         let Some(range) = bytes.get(1..end) else { return false };
         for at in memmem::find_iter(range, &ZSTD_MAGIC) {
             let at = at + 1;
-            let FrameExtent::Complete { stored, bound, window, checksum: true } = frame_extent(&bytes[at..]) else {
+            let extent = bounded_extent(&bytes[at..], RESYNC_BLOCKS);
+            let FrameExtent::Complete { stored, bound, window, checksum: true } = extent else {
                 continue;
             };
-            if window > self.limits.window_bytes || bound > self.limits.frame_bytes {
+            let cost = bound.saturating_add(stored as u64);
+            if window > self.limits.window_bytes || bound > self.limits.frame_bytes || cost > self.resync_budget {
                 continue;
             }
+            self.resync_budget -= cost;
             self.decoded.clear();
             self.decoded.reserve(bound as usize);
             if self.context.decompress_to_buffer(&bytes[at..at + stored], self.decoded).is_ok() {
@@ -311,6 +338,8 @@ impl FrameWalk<'_> {
                     at as u64,
                     format!("{reason}; reading goes on {at} bytes later"),
                 );
+                splitter.cut(Some(self.frame), self.window.offset);
+                self.resync_budget = self.resync_budget.saturating_add(cost);
                 self.frame += 1;
                 self.window.advance(at);
                 return true;
@@ -344,8 +373,27 @@ impl FrameWalk<'_> {
         splitter: &mut LineSplitter<'_>,
         sink: &mut dyn FnMut(Line<'_>),
     ) -> Result<(), String> {
+        let (frame, offset) = (self.frame, self.window.offset);
+        let whole = self.decode_pieces(stored, &mut |piece| splitter.feed(piece, Some(frame), offset, sink))?;
+        if !whole {
+            let most = self.limits.frame_bytes;
+            splitter.note(
+                "limit",
+                Some(frame),
+                offset,
+                stored as u64,
+                format!("frame decompresses to more than --max-frame-bytes {most}; the rest of it is not read"),
+            );
+            splitter.cut(Some(frame), offset);
+        }
+        Ok(())
+    }
+
+    /// Decodes a frame piece by piece; false when it holds more than the limit.
+    fn decode_pieces(&mut self, stored: usize, take: &mut dyn FnMut(&[u8])) -> Result<bool, String> {
         let mut decoder = Decoder::new().map_err(|e| e.to_string())?;
-        let offset = self.window.offset;
+        let window_log = 64 - self.limits.window_bytes.max(1 << 10).leading_zeros();
+        decoder.set_parameter(DParameter::WindowLogMax(window_log.min(31))).map_err(|e| e.to_string())?;
         let source = &self.window.bytes()[..stored];
         let mut input = InBuffer::around(source);
         self.decoded.clear();
@@ -357,18 +405,11 @@ impl FrameWalk<'_> {
             let written = output.pos();
             total += written as u64;
             if total > self.limits.frame_bytes {
-                splitter.note(
-                    "limit",
-                    Some(self.frame),
-                    offset,
-                    stored as u64,
-                    format!("frame decompresses to more than --max-frame-bytes {}", self.limits.frame_bytes),
-                );
-                return Ok(());
+                return Ok(false);
             }
-            splitter.feed(&self.decoded[..written], Some(self.frame), offset, sink);
+            take(&self.decoded[..written]);
             if hint == 0 {
-                return Ok(());
+                return Ok(true);
             }
             if input.pos() == stored && written < self.decoded.len() {
                 return Err("incomplete".to_owned());

@@ -33,6 +33,8 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
+    Verify(VerifyArgs),
 }
 
 /// Arguments of `scan`.
@@ -76,6 +78,35 @@ pub struct FailuresArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = FailuresFormat::Table, help_heading = "Output")]
     pub format: FailuresFormat,
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics verify\n  dsh-forensics verify ~/.dsh/sessions --deep\n  dsh-forensics verify session.jsonl.zstd --format ndjson\n\nExit status: 0 all logs are whole, 3 no input, 4 at least one is damaged (docs/damage.md)."
+)]
+pub struct VerifyArgs {
+    /// What to read and how.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Table, help_heading = "Output")]
+    pub format: VerifyFormat,
+    /// Read packed rows and embedded streams in full and check that texts and gaps agree
+    #[arg(long)]
+    pub deep: bool,
+}
+
+/// Formats of `verify`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VerifyFormat {
+    /// For a terminal
+    Table,
+    /// One JSON object per log (docs/json.md)
+    Ndjson,
 }
 
 /// Formats of `scan`.
@@ -139,7 +170,7 @@ pub struct InputArgs {
 }
 
 /// Filters: whole attempts are chosen.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
     /// Only attempts that ended at or after this time: RFC 3339, a date, or a span back from now (6d, 36h)

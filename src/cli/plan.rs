@@ -79,7 +79,7 @@ impl Plan {
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
-            read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false },
+            read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
         })
     }
 
@@ -88,8 +88,7 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery =
-            if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) };
+        let discovery = self.discover();
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -97,11 +96,7 @@ impl Plan {
                 bar.set_message(format!("{} left", bar.length().unwrap_or(0).saturating_sub(bar.position()) >> 20));
             }
         };
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        if let Some(jobs) = self.jobs {
-            pool = pool.num_threads(jobs);
-        }
-        let pool = pool.build().context("worker threads cannot be started")?;
+        let pool = self.workers()?;
         let mut dataset = pool.install(|| pipeline::read_all(discovery, self.read, &progress));
         if let Some(bar) = &bar {
             bar.finish_and_clear();
@@ -113,6 +108,28 @@ impl Plan {
                 .push(Notice::new("no-match", "no session id begins with what --session asks for".to_owned()));
         }
         Ok(dataset)
+    }
+
+    /// Finds the logs without reading them.
+    pub fn discover(&self) -> Discovery {
+        if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) }
+    }
+
+    /// How logs are read.
+    pub fn read_options(&self) -> ReadOptions {
+        self.read
+    }
+
+    /// The worker threads asked for.
+    ///
+    /// # Errors
+    /// When they cannot be started.
+    pub fn workers(&self) -> Result<rayon::ThreadPool> {
+        let mut pool = rayon::ThreadPoolBuilder::new();
+        if let Some(jobs) = self.jobs {
+            pool = pool.num_threads(jobs);
+        }
+        pool.build().context("worker threads cannot be started")
     }
 
     fn progress_bar(&self, discovery: &Discovery) -> Option<ProgressBar> {

@@ -4,6 +4,7 @@
 
 mod failures;
 mod scan;
+mod verify;
 
 use anyhow::Result;
 
@@ -21,6 +22,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Verify(args) => verify::run(args),
     }
 }
 

@@ -4,9 +4,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::packed::decode_fast;
+use super::packed::{FastEnvelope, decode_fast};
 use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_summary};
 use super::text::Text;
+use super::types::is_harness_type;
 use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
 
 /// Why a line is not an event.
@@ -65,6 +66,22 @@ impl Decoder {
     }
 
     fn decode_full<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
+        if let Some(envelope) = FastEnvelope::parse(line) {
+            if UNREAD_TYPES.contains(&envelope.kind) {
+                let body = Body::Other { kind: String::new(), known: true };
+                return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
+            }
+            if let Ok(raw) = simdutf8::basic::from_utf8(envelope.data)
+                && !depth_exceeds(envelope.data, self.json_depth - 1)
+                && let Ok(body) = decode_body(envelope.kind, raw, envelope.surface_op, Some(envelope.time))
+            {
+                return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
+            }
+        }
+        self.decode_slow(line)
+    }
+
+    fn decode_slow<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
         if depth_exceeds(line, self.json_depth) {
             return Err(LineError::TooDeep(self.json_depth));
         }
@@ -209,19 +226,12 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             let wire: EndSeedWire = serde_json::from_str(raw)?;
             Body::EndSeed { inherited: wire.inherited.unwrap_or(false) }
         }
-        other => Body::Other { kind: other.to_owned(), known: KNOWN_TYPES.contains(&other) },
+        other => Body::Other { kind: other.to_owned(), known: other == "session" || is_harness_type(other) },
     })
 }
 
-/// Types the harness itself writes and the analyses do not need.
-const KNOWN_TYPES: [&str; 6] = [
-    "agent/inbox/spliced",
-    "subagent/descriptor",
-    "subagent/catalog",
-    "session/title-llm-request",
-    "session/title",
-    "session",
-];
+/// Frequent types of which nothing but the place is needed: their data is not even checked to be JSON.
+const UNREAD_TYPES: [&str; 2] = ["agent/inbox/spliced", "session/title-llm-request"];
 
 /// An error may be logged as a failure object or as plain text.
 fn failure_of(raw: &str) -> Failure {

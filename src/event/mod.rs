@@ -9,11 +9,13 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
+mod types;
 
 pub use decode::{Decoder, LineError};
 pub use header::SessionHeader;
 pub use stream::{Finish, FinishKind, StreamSummary};
 pub use text::Text;
+pub use types::is_harness_type;
 
 /// Highest format version written by the harness itself; above it only forks write.
 pub const NEWEST_FORMAT: u32 = 4;

@@ -60,7 +60,7 @@ impl StreamSummary {
     /// Appends a later run.
     pub fn extend(&mut self, later: Self) {
         if let (Some(last), Some(next)) = (self.last_time, later.first_time) {
-            self.longest_gap_ms = self.longest_gap_ms.max(next - last);
+            self.longest_gap_ms = self.longest_gap_ms.max(next.saturating_sub(last));
             self.time_back += u64::from(next < last);
         }
         self.longest_gap_ms = self.longest_gap_ms.max(later.longest_gap_ms);

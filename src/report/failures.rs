@@ -47,6 +47,7 @@ struct RequestV1 {
     body_bytes: Option<u64>,
     chars: CharsV1,
     tokens: TokensV1,
+    harness_tokens: Option<u64>,
     window_tokens: Option<u64>,
     reserved_output_tokens: Option<u64>,
     fill: Option<f64>,
@@ -87,6 +88,40 @@ struct ChainV1 {
     fate: Option<&'static str>,
 }
 
+impl RequestV1 {
+    fn of(attempt: &AttemptRow) -> Self {
+        let Some(size) = attempt.request.as_deref() else {
+            return Self { window_tokens: attempt.window, ..Self::default() };
+        };
+        let tokens = size.tokens;
+        let share = |output: Option<u64>| {
+            Some((tokens?.value + output?) as f64 / attempt.window.filter(|w| *w > 0)? as f64)
+        };
+        Self {
+            messages: Some(size.messages),
+            body_bytes: size.body_bytes,
+            chars: CharsV1 {
+                system: Some(size.chars.system),
+                tools: Some(size.chars.tools),
+                user: Some(size.chars.user),
+                assistant: Some(size.chars.assistant),
+                tool: Some(size.chars.tool),
+            },
+            tokens: TokensV1 {
+                value: tokens.map(|t| t.value),
+                lo: tokens.map(|t| t.low),
+                hi: tokens.map(|t| t.high),
+                method: tokens.map(|t| t.method.name()),
+            },
+            harness_tokens: Some(size.harness_tokens),
+            window_tokens: attempt.window,
+            reserved_output_tokens: size.reserved_output,
+            fill: share(Some(0)),
+            fill_with_output: share(size.reserved_output),
+        }
+    }
+}
+
 /// All failed attempts within the filters, by time, then session and place.
 pub fn rows(dataset: &Dataset, filters: &Filters) -> Vec<FailureV1> {
     let mut rows: Vec<FailureV1> =
@@ -119,7 +154,7 @@ fn row(session: &SessionRows, attempt: &AttemptRow, filters: &Filters) -> Option
         confidence: None,
         fixable_by: None,
         evidence: Vec::new(),
-        request: RequestV1 { window_tokens: attempt.window, ..RequestV1::default() },
+        request: RequestV1::of(attempt),
         since_compaction: attempt.since_compaction.map(|s| {
             let compaction = &session.compactions[s.compaction];
             SinceV1 {

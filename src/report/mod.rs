@@ -9,3 +9,4 @@ pub mod markdown;
 pub mod numbers;
 pub mod scan;
 pub mod terminal;
+pub mod verify;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
-    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RetryRow, Route, SessionRows,
+    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route, SessionRows,
     SinceCompaction, Trigger, TurnRow,
 };
+use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
@@ -28,11 +29,19 @@ pub struct SessionContext {
     pub generation: u32,
     /// Id taken from the path, for headless logs.
     pub id_from_path: Option<String>,
+    /// Gather token evidence for successes as well, to check the estimates on them.
+    pub evidence_for_all: bool,
 }
 
 /// Builds [`SessionRows`] from events in file order.
 pub struct SessionBuilder {
     rows: SessionRows,
+    sizer: RequestSizer,
+    wanted: Option<Wanted>,
+    /// Place of each attempt in the token log.
+    positions: Vec<usize>,
+    evidence_for_all: bool,
+    rebuilt: Vec<RebuiltRequest>,
     seed_length: u64,
     header_seen: bool,
     envelope: Envelope,
@@ -54,7 +63,6 @@ pub struct SessionBuilder {
     last_tool: Option<Arc<str>>,
     next_seq: Option<u64>,
     max_seq: u64,
-    forked: bool,
     last_time: Option<i64>,
     time_back: u64,
     worst_time_back: (u64, u64, u64),
@@ -86,6 +94,11 @@ impl SessionBuilder {
         };
         Self {
             rows,
+            sizer: RequestSizer::default(),
+            wanted: None,
+            positions: Vec::new(),
+            evidence_for_all: context.evidence_for_all,
+            rebuilt: Vec::new(),
             seed_length: 0,
             header_seen: false,
             envelope: Envelope {
@@ -110,11 +123,20 @@ impl SessionBuilder {
             last_tool: None,
             next_seq: None,
             max_seq: 0,
-            forked: false,
             last_time: None,
             time_back: 0,
             worst_time_back: (0, 0, 0),
         }
+    }
+
+    /// A builder that also rebuilds request bodies.
+    pub fn rebuilding(context: SessionContext, wanted: Wanted) -> Self {
+        Self { sizer: RequestSizer::new(true), wanted: Some(wanted), ..Self::new(context) }
+    }
+
+    /// The requests rebuilt so far.
+    pub fn take_rebuilt(&mut self) -> Vec<RebuiltRequest> {
+        std::mem::take(&mut self.rebuilt)
     }
 
     /// Takes the header line.
@@ -132,10 +154,11 @@ impl SessionBuilder {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &Event<'_>, line: u64) {
-        if event.seq < self.seed_length && !self.forked {
+        // The prefix ends with the first event of its own: a second writer that goes back later is a fork, not inheritance.
+        if event.seq < self.seed_length && self.rows.first_seq.is_none() {
             self.rows.inherited_events += event.members;
             self.context_of(event);
-            self.next_seq = Some(event.seq + event.members);
+            self.next_seq = Some(event.seq.saturating_add(event.members));
             return;
         }
         self.check_order(event, line);
@@ -150,9 +173,17 @@ impl SessionBuilder {
     /// Inherited events set the envelope of the requests that follow and nothing else.
     fn context_of(&mut self, event: &Event<'_>) {
         match &event.body {
-            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope.apply(&event.body),
+            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
+            Body::Message(message) => self.sizer.message(message, event.seq),
             Body::ToolCall { name, .. } => self.last_tool = Some(name.as_str().into()),
             _ => {}
+        }
+    }
+
+    fn envelope_event(&mut self, event: &Event<'_>) {
+        self.envelope.apply(&event.body);
+        if let Body::RequestHeader(header) = &event.body {
+            self.sizer.header(header);
         }
     }
 
@@ -179,7 +210,7 @@ impl SessionBuilder {
                 );
             }
             Some(expected) if event.seq < expected => {
-                self.forked = true;
+                self.sizer.rewind(event.seq);
                 self.anomaly(
                     "seq-fork",
                     expected.saturating_sub(1),
@@ -192,7 +223,7 @@ impl SessionBuilder {
         }
         self.next_seq = Some(event.seq.saturating_add(event.members));
         self.rows.first_seq = Some(self.rows.first_seq.map_or(event.seq, |s| s.min(event.seq)));
-        self.max_seq = self.max_seq.max(event.seq + event.members - 1);
+        self.max_seq = self.max_seq.max(last_member(event));
         self.rows.last_seq = Some(self.max_seq);
         let begins = match &event.body {
             Body::Deltas { stream, .. } => stream.first_time,
@@ -202,7 +233,7 @@ impl SessionBuilder {
             && begins < last
         {
             self.time_back += 1;
-            let back = (last - begins).unsigned_abs();
+            let back = last.abs_diff(begins);
             if back > self.worst_time_back.0 {
                 self.worst_time_back = (back, event.seq, line);
             }
@@ -237,8 +268,12 @@ impl SessionBuilder {
                     self.open_step = None;
                 }
             }
-            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope.apply(&event.body),
-            Body::Message(message) => self.message(message, event),
+            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
+            Body::Message(message) => {
+                self.message(message, event);
+                // After its attempt: a message is not part of the request that it answers.
+                self.sizer.message(message, event.seq);
+            }
             Body::Deltas { turn, step, stream } => self.stream((*turn, *step), stream, event, false),
             Body::Attempt { turn, step, stream } => {
                 self.stream((*turn, *step), stream, event, true);
@@ -315,10 +350,14 @@ impl SessionBuilder {
             last_time: event.time,
             ..SessionRows::default()
         };
+        let sizer = std::mem::take(&mut self.sizer);
         let (last_tool, next_seq, max_seq, last_time, header_seen) =
             (self.last_tool.take(), self.next_seq, self.max_seq, self.last_time, self.header_seen);
         *self = Self {
             rows: kept,
+            sizer,
+            wanted: self.wanted,
+            evidence_for_all: self.evidence_for_all,
             envelope,
             last_tool,
             next_seq,
@@ -358,11 +397,11 @@ impl SessionBuilder {
         };
         let attempt = &mut self.rows.attempts[index];
         if let (true, Some(last), Some(next)) = (attempt.chunks > 0, attempt.time, stream.first_time) {
-            attempt.longest_gap_ms = attempt.longest_gap_ms.max(next - last);
+            attempt.longest_gap_ms = attempt.longest_gap_ms.max(next.saturating_sub(last));
         }
         attempt.longest_gap_ms = attempt.longest_gap_ms.max(stream.longest_gap_ms);
         attempt.chunks += stream.chunks;
-        attempt.seq = event.seq + event.members - 1;
+        attempt.seq = last_member(event);
         attempt.time = stream.last_time.or(event.time).or(attempt.time);
         attempt.usage = stream.usage.or(attempt.usage);
         if let Some(finish) = &stream.finish {
@@ -386,6 +425,8 @@ impl SessionBuilder {
 
     fn open_attempt(&mut self, key: StepKey, event: &Event<'_>, first_time: Option<i64>) -> usize {
         let ordinal = self.rows.attempts.len();
+        let request = self.request();
+        self.positions.push(self.sizer.tokens().position());
         self.rows.attempts.push(AttemptRow {
             turn: key.0,
             step: key.1,
@@ -410,6 +451,8 @@ impl SessionBuilder {
             retries_before: 0,
             retry: None,
             fate: None,
+            request,
+            usage_untrusted: false,
             last_tool: self.last_tool.clone(),
             selected: true,
         });
@@ -422,6 +465,21 @@ impl SessionBuilder {
             retry.next_attempt = Some(ordinal);
         }
         ordinal
+    }
+
+    /// Size of the request that leaves now.
+    fn request(&mut self) -> Option<Box<RequestSize>> {
+        if self.envelope.route.model.is_empty() {
+            return None;
+        }
+        let sending = self.envelope.sending();
+        let size = self.sizer.size(sending);
+        let ordinal = self.rows.attempts.len() as u64;
+        if self.wanted.is_some_and(|wanted| matches!(wanted, Wanted::All) || wanted == Wanted::Attempt(ordinal)) {
+            let body = self.sizer.body(sending);
+            self.rebuilt.push(RebuiltRequest { ordinal, body, harness: self.sizer.harness_shape() });
+        }
+        Some(Box::new(size))
     }
 
     fn close_stream(&mut self, key: StepKey) {
@@ -610,6 +668,12 @@ impl SessionBuilder {
             self.rows.attempts[index].since_independent_compaction = independent;
         }
         chains::close(&mut self.rows, self.histories);
+        let all = self.evidence_for_all;
+        let wanted = |a: &AttemptRow| a.request.is_some() && (all || a.outcome == Outcome::Failed);
+        let (evidence, samples) =
+            crate::tokens::gather(&self.rows.attempts, &self.positions, self.sizer.tokens(), wanted, all);
+        self.rows.token_evidence = evidence;
+        self.rows.token_samples = samples;
         self.rows
     }
 
@@ -617,6 +681,11 @@ impl SessionBuilder {
     pub fn has_header(&self) -> bool {
         self.header_seen
     }
+}
+
+/// Seq of an event, or of the last member of a packed row.
+fn last_member(event: &Event<'_>) -> u64 {
+    event.seq.saturating_add(event.members.saturating_sub(1))
 }
 
 impl SinceCompaction {
@@ -629,12 +698,22 @@ impl SinceCompaction {
             compaction: self.compaction,
             events: compaction.end_seq.map_or(0, |end| seq.saturating_sub(end)),
             attempts: ordinal + 1 - compaction.attempts_before_end.min(ordinal),
-            ms: time.zip(compaction.end_time).map(|(t, e)| t - e),
+            ms: time.zip(compaction.end_time).map(|(t, e)| t.saturating_sub(e)),
         }
     }
 }
 
 impl Envelope {
+    fn sending(&self) -> Sending<'_> {
+        Sending {
+            provider: &self.route.provider,
+            model: &self.route.model,
+            window: self.window,
+            max_tokens: self.max_tokens,
+            effort: self.reasoning_effort.as_deref(),
+        }
+    }
+
     fn apply(&mut self, body: &Body<'_>) {
         match body {
             Body::RequestHeader(header) => {

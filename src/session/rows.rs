@@ -116,6 +116,10 @@ pub struct AttemptRow {
     pub retry: Option<usize>,
     /// Fate of the chain it belongs to; `None` where its step has no failure before or at it.
     pub fate: Option<Fate>,
+    /// Size of the request; `None` where no header is known.
+    pub request: Option<Box<RequestSize>>,
+    /// Its usage cannot be right for the size of its request.
+    pub usage_untrusted: bool,
     /// Last tool called before it.
     pub last_tool: Option<Arc<str>>,
     /// Within the filters of the command line.
@@ -123,10 +127,106 @@ pub struct AttemptRow {
 }
 
 impl AttemptRow {
+    /// Reported prompt, tokens.
+    pub fn reported_prompt(&self) -> Option<u64> {
+        self.usage.map(Usage::prompt).filter(|p| *p > 0)
+    }
+
+    /// Reported prompt, where its size does not contradict it.
+    pub fn trusted_prompt(&self) -> Option<u64> {
+        self.reported_prompt().filter(|_| !self.usage_untrusted)
+    }
+
+    /// Reported prompt, where the request alone does not contradict it.
+    pub fn plausible_prompt(&self) -> Option<u64> {
+        self.reported_prompt().filter(|_| self.request.is_some() && self.is_plausible())
+    }
+
+    /// Reported tokens per byte of the body; `None` where either is unknown, or the request too small to tell.
+    pub fn tokens_per_byte(&self) -> Option<f64> {
+        const SMALLEST: u64 = 400;
+        let bytes = self.request.as_ref()?.body_bytes.filter(|b| *b >= SMALLEST)?;
+        Some(self.reported_prompt()? as f64 / bytes as f64)
+    }
+
+    /// No tokenizer needs more than a token for 1.5 bytes of a body on average, or fewer than one for 30.
+    pub fn is_plausible(&self) -> bool {
+        self.tokens_per_byte().is_none_or(|ratio| (1.0 / 30.0..1.0 / 1.5).contains(&ratio))
+    }
+
     /// Milliseconds from the moment the request could leave to its finish.
     pub fn duration_ms(&self) -> Option<i64> {
-        Some(self.time? - self.ready_time?)
+        Some(self.time?.saturating_sub(self.ready_time?))
     }
+}
+
+/// Characters of a request by part, in UTF-16 code units (what JavaScript and the harness count).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestChars {
+    /// System text.
+    pub system: u64,
+    /// Tools as compact JSON.
+    pub tools: u64,
+    /// User messages.
+    pub user: u64,
+    /// Assistant messages: text, reasoning, tool names and arguments.
+    pub assistant: u64,
+    /// Tool results.
+    pub tool: u64,
+}
+
+/// Size of the request behind an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSize {
+    /// Wire messages, the system message included.
+    pub messages: u64,
+    /// Bytes of the body as the adapter sends it; `None` where the log does not hold all of it (images).
+    pub body_bytes: Option<u64>,
+    /// Characters by part.
+    pub chars: RequestChars,
+    /// The harness's own estimate without usage anchors, tokens.
+    pub harness_tokens: u64,
+    /// Output that was really reserved (`max_tokens` as sent), tokens.
+    pub reserved_output: Option<u64>,
+    /// Equal for two attempts of a session that sent the same surface and header.
+    pub identity: u64,
+    /// Best estimate of the prompt.
+    pub tokens: Option<TokenEstimate>,
+}
+
+/// How a token estimate was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TokenMethod {
+    /// The provider reported it, for this attempt or for one that sent the identical request.
+    Reported,
+    /// From reported prompts before or after, plus what changed.
+    Anchored,
+    /// From the text alone.
+    Counted,
+}
+
+impl TokenMethod {
+    /// The name used in JSON and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Anchored => "anchored",
+            Self::Counted => "counted",
+        }
+    }
+}
+
+/// Prompt tokens with a 90 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenEstimate {
+    /// Best estimate, tokens.
+    pub value: u64,
+    /// Lower end of the 90 % interval, tokens.
+    pub low: u64,
+    /// Upper end, tokens.
+    pub high: u64,
+    /// How it was found.
+    pub method: TokenMethod,
 }
 
 /// Distance from the end of a compaction to the end of an attempt.
@@ -342,8 +442,19 @@ pub struct SessionRows {
     pub unknown_types: BTreeMap<String, u64>,
     /// Damage and oddities of the event sequence.
     pub anomalies: Vec<Anomaly>,
+    /// What is known about the prompts of attempts without a report: index of the attempt, evidence.
+    pub token_evidence: Vec<(usize, crate::tokens::Evidence)>,
+    /// Differences between reported prompts, for the fits.
+    pub token_samples: Vec<crate::tokens::fit::Sample>,
     /// Largest reported prompt of a successful attempt, tokens.
     pub largest_success_tokens: Option<u64>,
+}
+
+impl SessionRows {
+    /// Model of the first reported attempt: the one its samples are about.
+    pub fn sampled_model(&self) -> &str {
+        self.attempts.iter().find(|a| a.reported_prompt().is_some()).map_or("", |a| a.route.model.as_str())
+    }
 }
 
 /// Something in the order of events that the harness would not have written by itself.

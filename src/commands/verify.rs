@@ -1,0 +1,51 @@
+//! `verify`: what the harness would do with each log, what was read, and what is lost.
+
+use anyhow::Result;
+
+use crate::cli::args::{FilterArgs, VerifyArgs, VerifyFormat};
+use crate::cli::exit::Exit;
+use crate::cli::output::emit;
+use crate::cli::plan::Plan;
+use crate::notice::Notice;
+use crate::redact::redact;
+use crate::report::{terminal, verify as report};
+use crate::verify::verify_all;
+
+pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
+    let plan = Plan::new(&args.input, &FilterArgs::default(), &args.output)?;
+    let discovery = plan.discover();
+    let current = discovery.archives.into_iter().map(|a| (a, false));
+    let mut archives: Vec<_> = current.chain(discovery.older_generations.into_iter().map(|a| (a, true))).collect();
+    archives.sort_by(|(a, _), (b, _)| (&a.project, &a.display).cmp(&(&b.project, &b.display)));
+    let verified = plan.workers()?.install(|| verify_all(&archives, plan.read_options(), args.deep));
+    let damaged = discovery.unreadable > 0 || discovery.notices.iter().any(is_damage);
+    if verified.is_empty() {
+        say(&discovery.notices);
+        if !plan.quiet {
+            eprintln!("dsh-forensics: no session log found. Name a sessions root, a log file or a zip");
+        }
+        return Ok(if damaged { Exit::Partial } else { Exit::NoInput });
+    }
+    let text = match args.format {
+        VerifyFormat::Table => terminal::render(&report::page(&verified, &discovery.notices), plan.layout),
+        VerifyFormat::Ndjson => {
+            say(&discovery.notices);
+            report::ndjson(&verified)?
+        }
+    };
+    emit(&text, &plan)?;
+    let missing = discovery.notices.iter().any(|n| n.kind == "unreadable-input");
+    let whole = !damaged && !missing && verified.iter().all(|v| !v.is_damaged());
+    Ok(if whole { Exit::Clean } else { Exit::Partial })
+}
+
+/// What discovery saw that means a loss: a write that never became a log, an input that cannot be opened.
+fn is_damage(notice: &Notice) -> bool {
+    matches!(notice.kind, "leftover-tmp" | "limit")
+}
+
+fn say(notices: &[Notice]) {
+    for notice in notices {
+        eprintln!("dsh-forensics: {}: {}", notice.kind, redact(&notice.message));
+    }
+}

@@ -1,0 +1,16 @@
+//! In: headers and messages of a session in file order.
+//! Out: the request behind every attempt: its size in messages, bytes, characters, and, where asked for, its body.
+//! Always: every message is measured once, when it enters the surface; an attempt costs the same whatever its context.
+
+pub mod json_text;
+mod message;
+mod rebuild;
+mod sizer;
+mod surface;
+mod wire;
+
+pub use message::{Block, LoggedMessage};
+pub use rebuild::{RebuiltRequest, Wanted, rebuild};
+pub use sizer::{RequestSizer, Sending};
+pub use surface::Surface;
+pub use wire::Adapter;

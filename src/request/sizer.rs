@@ -1,0 +1,429 @@
+//! Follows the surface of a session and keeps running sums, so that the size of a request costs the same whatever its
+//! context.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::json_text::{decode, decode_into, utf16_units, write_inside};
+use super::message::{Block, LoggedMessage};
+use super::surface::Surface;
+use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
+use crate::event::{Message, MessageKind, RequestHeader, SurfaceOp};
+use crate::session::{RequestChars, RequestSize};
+use crate::tokens::{TextPiece, TokenLog};
+
+/// What is sent beside the surface.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending<'a> {
+    /// Provider of the route.
+    pub provider: &'a str,
+    /// Model of the route.
+    pub model: &'a str,
+    /// Context window in force, tokens.
+    pub window: Option<u64>,
+    /// Output limit of the header, tokens.
+    pub max_tokens: Option<u64>,
+    /// Reasoning effort of the header.
+    pub effort: Option<&'a str>,
+}
+
+/// Size of one message, measured when it enters the surface.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    /// Bytes with a comma behind each message, by variant.
+    bytes: [u64; 3],
+    messages: [u64; 3],
+    chars: RequestChars,
+    harness_tokens: u64,
+    clamp_tokens: u64,
+    /// Nodes whose wire form the log does not hold (images, files, blocks of plugins).
+    opaque: u64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.change(other, u64::wrapping_add);
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        self.change(other, u64::wrapping_sub);
+    }
+
+    fn change(&mut self, other: &Self, apply: fn(u64, u64) -> u64) {
+        for index in 0..3 {
+            self.bytes[index] = apply(self.bytes[index], other.bytes[index]);
+            self.messages[index] = apply(self.messages[index], other.messages[index]);
+        }
+        let chars = &mut self.chars;
+        for (mine, theirs) in [
+            (&mut chars.system, other.chars.system),
+            (&mut chars.tools, other.chars.tools),
+            (&mut chars.user, other.chars.user),
+            (&mut chars.assistant, other.chars.assistant),
+            (&mut chars.tool, other.chars.tool),
+            (&mut self.harness_tokens, other.harness_tokens),
+            (&mut self.clamp_tokens, other.clamp_tokens),
+            (&mut self.opaque, other.opaque),
+        ] {
+            *mine = apply(*mine, theirs);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    sums: Sums,
+    /// Index into `sources` for assistant messages.
+    source: Option<usize>,
+    /// Index into the token log.
+    text: u32,
+    kind: MessageKind,
+    /// `data` as logged, where bodies are wanted.
+    raw: Option<Box<str>>,
+}
+
+/// What pi-ai sends of a model's own messages, beyond what it sends of another model's.
+#[derive(Debug)]
+struct Source {
+    provider: String,
+    model: String,
+    own: Sums,
+}
+
+/// Follows headers and messages; see the module.
+#[derive(Debug, Default)]
+pub struct RequestSizer {
+    surface: Surface<Node>,
+    totals: Sums,
+    sources: Vec<Source>,
+    header_raw: String,
+    header_sums: Sums,
+    header_text: Option<u32>,
+    tools: WireTools,
+    system_raw: Option<String>,
+    identity: u64,
+    scratch: Vec<u8>,
+    keep_raw: bool,
+    tokens: TokenLog,
+}
+
+#[derive(Deserialize)]
+struct HeaderWire<'a> {
+    #[serde(borrow)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+}
+
+fn quarter(units: u64) -> u64 {
+    units.div_ceil(4)
+}
+
+impl RequestSizer {
+    /// A sizer; `keep_raw`: keeps what [`Self::body`] needs.
+    pub fn new(keep_raw: bool) -> Self {
+        Self { keep_raw, ..Self::default() }
+    }
+
+    /// Texts and surface changes so far.
+    pub fn tokens(&self) -> &TokenLog {
+        &self.tokens
+    }
+
+    /// Gives the token log away.
+    pub fn take_tokens(&mut self) -> TokenLog {
+        std::mem::take(&mut self.tokens)
+    }
+
+    /// Takes a request header; the same header again changes nothing.
+    pub fn header(&mut self, header: &RequestHeader<'_>) {
+        if self.header_raw == header.raw {
+            return;
+        }
+        header.raw.clone_into(&mut self.header_raw);
+        self.identity += 1;
+        let wire: HeaderWire<'_> =
+            serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
+        self.tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
+        self.system_raw =
+            wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2).map(str::to_owned);
+        let mut sums = Sums::default();
+        let mut piece = TextPiece::default();
+        if let Some(raw) = &self.system_raw {
+            self.scratch.clear();
+            write_system(raw, &mut self.scratch);
+            let units = utf16_units(&decode(raw));
+            sums.bytes = [self.scratch.len() as u64; 3];
+            sums.messages = [1; 3];
+            sums.chars.system = units;
+            sums.harness_tokens += quarter(units) + 4;
+            sums.clamp_tokens += quarter(units);
+            decode_into(raw, &mut piece.text);
+            piece.messages = 1;
+        }
+        if self.tools.units > 0 {
+            sums.chars.tools = self.tools.units;
+            sums.harness_tokens += quarter(self.tools.units) + 4;
+            sums.clamp_tokens += quarter(self.tools.units);
+            piece.text.push_str(&self.tools.plain);
+            // A tool has a frame of its own, as a call has.
+            piece.calls = self.tools.count;
+        }
+        self.totals.subtract(&self.header_sums);
+        self.totals.add(&sums);
+        self.header_sums = sums;
+        if let Some(old) = self.header_text.take() {
+            self.tokens.remove(old);
+        }
+        self.header_text = Some(self.tokens.add(piece));
+    }
+
+    /// Takes a message event.
+    pub fn message(&mut self, message: &Message<'_>, seq: u64) {
+        let Some(op) = message.op else { return };
+        self.identity += 1;
+        let node = self.measure(message);
+        self.enter(&node);
+        let gone = match op {
+            SurfaceOp::Append => {
+                self.surface.append(seq, node);
+                Vec::new()
+            }
+            SurfaceOp::Replace { start, end } => self.surface.replace(start, end, seq, node),
+        };
+        self.leave(&gone);
+    }
+
+    /// Another writer continued the log from `seq`: what this one wrote from there on is not in its requests.
+    pub fn rewind(&mut self, seq: u64) {
+        self.identity += 1;
+        let gone = self.surface.rewind(seq);
+        self.leave(&gone);
+    }
+
+    fn enter(&mut self, node: &Node) {
+        self.totals.add(&node.sums);
+        if let Some(source) = node.source.and_then(|i| self.sources.get_mut(i)) {
+            source.own.add(&node.sums);
+        }
+    }
+
+    fn leave(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.totals.subtract(&node.sums);
+            if let Some(source) = node.source.and_then(|i| self.sources.get_mut(i)) {
+                source.own.subtract(&node.sums);
+            }
+            self.tokens.remove(node.text);
+        }
+    }
+
+    fn measure(&mut self, message: &Message<'_>) -> Node {
+        let raw = self.keep_raw.then(|| message.raw.into());
+        let Ok(logged) = LoggedMessage::parse(message.kind, message.raw) else {
+            let sums = Sums { opaque: 1, ..Sums::default() };
+            return Node { sums, source: None, text: self.tokens.add(TextPiece::default()), kind: message.kind, raw };
+        };
+        let mut sums = Sums::default();
+        let assistant = message.kind == MessageKind::Assistant;
+        for (index, variant) in [Variant::PiAiOwn, Variant::PiAiForeign, Variant::DeepSeek].into_iter().enumerate() {
+            // Only assistant messages differ in length between variants.
+            if index > 0 && !assistant {
+                sums.bytes[index] = sums.bytes[0];
+                sums.messages[index] = sums.messages[0];
+                continue;
+            }
+            self.scratch.clear();
+            sums.messages[index] = write_messages(&logged, variant, &mut self.scratch);
+            sums.bytes[index] = self.scratch.len() as u64;
+        }
+        let piece = self.estimate(&logged, &mut sums);
+        let source = logged.source.map(|(provider, model)| self.source(provider, model));
+        Node { sums, source, text: self.tokens.add(piece), kind: message.kind, raw }
+    }
+
+    fn source(&mut self, provider: String, model: String) -> usize {
+        let known = self.sources.iter().position(|s| s.provider == provider && s.model == model);
+        known.unwrap_or_else(|| {
+            self.sources.push(Source { provider, model, own: Sums::default() });
+            self.sources.len() - 1
+        })
+    }
+
+    /// Characters, the harness's own meter and pi-ai's clamp meter (`docs/format.md`); gathers the text for the tokenizer.
+    fn estimate(&mut self, message: &LoggedMessage<'_>, sums: &mut Sums) -> TextPiece {
+        let mut piece = TextPiece { messages: sums.messages[1].max(sums.messages[2]) as u32, ..TextPiece::default() };
+        let scratch = &mut self.scratch;
+        let mut length = |raw: &str| {
+            scratch.clear();
+            write_inside(raw, scratch)
+        };
+        let (mut own, mut tool, mut blocks) = (0u64, 0u64, 0u64);
+        let mut clamp_units = 0u64;
+        for block in &message.blocks {
+            match block {
+                Block::Text(text) | Block::Reasoning { text, .. } => {
+                    let units = length(text);
+                    own += units;
+                    clamp_units += units;
+                    blocks += quarter(units) + 4;
+                    decode_into(text, &mut piece.text);
+                }
+                Block::ToolCall { name, arguments, .. } => {
+                    let (name_units, units) = (length(name), length(arguments));
+                    own += name_units + units;
+                    blocks += quarter(name_units) + quarter(units) + 4;
+                    clamp_units += name_units + compact_arguments(arguments).map_or(units, |text| utf16_units(&text));
+                    decode_into(name, &mut piece.text);
+                    decode_into(arguments, &mut piece.text);
+                    piece.calls += 1;
+                }
+                Block::ToolResult { texts, others, .. } => {
+                    let mut result_units = 0;
+                    for text in texts {
+                        let units = length(text);
+                        result_units += units;
+                        blocks += quarter(units) + 4;
+                        decode_into(text, &mut piece.text);
+                    }
+                    for other in others {
+                        blocks += 4 + quarter(utf16_units(other));
+                    }
+                    blocks += 4;
+                    tool += result_units;
+                    sums.clamp_tokens += quarter(result_units);
+                }
+                Block::Other(raw) => {
+                    blocks += 4 + quarter(utf16_units(raw));
+                    sums.opaque = 1;
+                    piece.image_tokens += image_tokens(raw);
+                }
+            }
+        }
+        sums.chars.tool = tool;
+        sums.clamp_tokens += quarter(clamp_units);
+        match message.kind {
+            MessageKind::System | MessageKind::Developer => {
+                sums.chars.system = own;
+                // An empty node sends nothing and counts nothing.
+                sums.harness_tokens = if own > 0 { quarter(own) + 4 } else { 0 };
+                return piece;
+            }
+            MessageKind::User | MessageKind::ToolResult => sums.chars.user = own,
+            MessageKind::Assistant => sums.chars.assistant = own,
+        }
+        sums.harness_tokens = blocks + 4;
+        piece
+    }
+
+    /// The size of the request that would be sent now.
+    pub fn size(&mut self, sending: Sending<'_>) -> RequestSize {
+        let adapter = Adapter::of(sending.provider);
+        let pick = |sums: &Sums, index: usize| (sums.bytes[index], sums.messages[index]);
+        let (mut bytes, mut messages) = pick(&self.totals, if adapter == Adapter::PiAi { 1 } else { 2 });
+        if adapter == Adapter::PiAi
+            && let Some(source) =
+                self.sources.iter().find(|s| s.provider == sending.provider && s.model == sending.model)
+        {
+            let (own, foreign) = (pick(&source.own, 0), pick(&source.own, 1));
+            bytes = bytes + own.0 - foreign.0;
+            messages = messages + own.1 - foreign.1;
+        }
+        let reserved = self.reserved_output(adapter, sending);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(b"{\"model\":");
+        self.scratch.extend_from_slice(json_string(sending.model).as_bytes());
+        self.scratch.extend_from_slice(b",\"messages\":[");
+        let tools = self.tools.of(adapter);
+        let has_tools = (!tools.is_empty()).then_some(&b""[..]);
+        write_tail(adapter, reserved, sending.effort, has_tools, &mut self.scratch);
+        // Each message was measured with a comma behind it; the last one has none.
+        let body = self.scratch.len() as u64 + tools.len() as u64 + bytes.saturating_sub(1);
+        RequestSize {
+            messages,
+            body_bytes: (self.totals.opaque == 0 && !self.header_raw.is_empty()).then_some(body),
+            chars: self.totals.chars,
+            harness_tokens: self.totals.harness_tokens,
+            reserved_output: reserved,
+            identity: self.identity,
+            tokens: None,
+        }
+    }
+
+    /// pi-ai lowers `max_tokens` to what its own meter leaves of the window.
+    fn reserved_output(&self, adapter: Adapter, sending: Sending<'_>) -> Option<u64> {
+        const MARGIN: u64 = 4096;
+        let asked = sending.max_tokens?;
+        match (adapter, sending.window) {
+            (Adapter::PiAi, Some(window)) => {
+                let left = window.saturating_sub(self.totals.clamp_tokens).saturating_sub(MARGIN);
+                Some(asked.min(left.max(1)))
+            }
+            _ => Some(asked),
+        }
+    }
+
+    /// The body that would be sent now, as the adapter writes it; empty unless the sizer keeps what is logged.
+    pub fn body(&self, sending: Sending<'_>) -> Vec<u8> {
+        let adapter = Adapter::of(sending.provider);
+        let mut out = format!("{{\"model\":{},\"messages\":[", json_string(sending.model)).into_bytes();
+        let before = out.len();
+        if let Some(raw) = &self.system_raw {
+            write_system(raw, &mut out);
+        }
+        for node in self.surface.nodes() {
+            let Some(Ok(logged)) = node.raw.as_deref().map(|raw| LoggedMessage::parse(node.kind, raw)) else {
+                continue;
+            };
+            let own = logged.source.as_ref().is_some_and(|(p, m)| p == sending.provider && m == sending.model);
+            let variant = match (adapter, own) {
+                (Adapter::DeepSeek, _) => Variant::DeepSeek,
+                (Adapter::PiAi, true) => Variant::PiAiOwn,
+                (Adapter::PiAi, false) => Variant::PiAiForeign,
+            };
+            write_messages(&logged, variant, &mut out);
+        }
+        if out.len() > before {
+            out.pop();
+        }
+        let tools = self.tools.of(adapter);
+        let reserved = self.reserved_output(adapter, sending);
+        write_tail(adapter, reserved, sending.effort, (!tools.is_empty()).then_some(tools), &mut out);
+        out
+    }
+
+    /// The same request in the harness's own shape: header and messages as logged.
+    pub fn harness_shape(&self) -> String {
+        let messages: Vec<&str> = self.surface.nodes().filter_map(|n| n.raw.as_deref()).collect();
+        format!(
+            "{{\"header\":{},\"surface\":[{}]}}",
+            if self.header_raw.is_empty() { "null" } else { &self.header_raw },
+            messages.join(",")
+        )
+    }
+}
+
+fn write_system(raw: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"role\":\"system\",\"content\":\"");
+    write_inside(raw, out);
+    out.extend_from_slice(b"\"},");
+}
+
+/// Tokens of an image by the rule width × height / 750, at most 1,600 (Anthropic's documentation); other providers count
+/// otherwise, so this is an assumption that the report names.
+fn image_tokens(raw: &str) -> u64 {
+    #[derive(Deserialize)]
+    struct Attachment {
+        width: Option<f64>,
+        height: Option<f64>,
+    }
+    #[derive(Deserialize)]
+    struct Image {
+        attachment: Option<Attachment>,
+    }
+    let size = serde_json::from_str::<Image>(raw).ok().and_then(|image| image.attachment);
+    match size.and_then(|a| a.width.zip(a.height)) {
+        Some((width, height)) => (width * height / 750.0).clamp(0.0, 1_600.0) as u64,
+        None => 0,
+    }
+}

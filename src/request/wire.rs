@@ -1,0 +1,325 @@
+//! What adapters put on the wire (`docs/format.md`, "The request behind an attempt"): key order and all. Bodies rebuilt
+//! by these rules equal the recorded ones byte for byte.
+
+use super::json_text::{decode, utf16_units, write_compact, write_inside};
+use super::message::{Block, LoggedMessage};
+use crate::event::MessageKind;
+
+/// The adapter of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adapter {
+    /// pi-ai, `openai-completions`.
+    PiAi,
+    /// `llm-deepseek`.
+    DeepSeek,
+}
+
+impl Adapter {
+    /// The adapter that serves a provider.
+    pub fn of(provider: &str) -> Self {
+        if provider == "deepseek-official" { Self::DeepSeek } else { Self::PiAi }
+    }
+}
+
+/// How a message is written: pi-ai treats reasoning of the requested model unlike that of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// pi-ai, the message is of the requested provider and model (or no assistant message at all).
+    PiAiOwn,
+    /// pi-ai, the message is another model's.
+    PiAiForeign,
+    /// `llm-deepseek`.
+    DeepSeek,
+}
+
+/// Writes the wire messages of a logged message, each with a comma behind it, and returns how many there are.
+pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut Vec<u8>) -> u64 {
+    let role: &[u8] = match message.kind {
+        MessageKind::Assistant => return write_assistant(message, variant, out),
+        MessageKind::System => b"system",
+        MessageKind::Developer => b"developer",
+        MessageKind::User | MessageKind::ToolResult => b"user",
+    };
+    let mut count = 0;
+    let mut texts = message.blocks.iter().filter_map(|b| if let Block::Text(text) = b { Some(*text) } else { None });
+    let has_results = message.blocks.iter().any(|b| matches!(b, Block::ToolResult { .. }));
+    // An empty system node is a place holder; an empty user message is a message.
+    let sends = match message.kind {
+        MessageKind::System | MessageKind::Developer => texts.clone().any(|t| t.len() > 2),
+        _ => !has_results || texts.clone().next().is_some(),
+    };
+    if sends {
+        out.extend_from_slice(b"{\"role\":\"");
+        out.extend_from_slice(role);
+        out.extend_from_slice(b"\",\"content\":\"");
+        texts.by_ref().for_each(|text| drop_units(write_inside(text, out)));
+        out.extend_from_slice(b"\"},");
+        count += 1;
+    }
+    for block in &message.blocks {
+        let Block::ToolResult { id, texts, .. } = block else { continue };
+        out.extend_from_slice(b"{\"role\":\"tool\",");
+        if variant == Variant::DeepSeek {
+            write_field(b"tool_call_id", id, out);
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"content\":\"");
+        write_joined(texts, out);
+        out.push(b'"');
+        if variant != Variant::DeepSeek {
+            out.push(b',');
+            write_field(b"tool_call_id", id, out);
+        }
+        out.extend_from_slice(b"},");
+        count += 1;
+    }
+    count
+}
+
+/// The caller wants the text alone, not its length.
+fn drop_units(_: u64) {}
+
+fn write_field(name: &[u8], raw: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend_from_slice(name);
+    out.extend_from_slice(b"\":\"");
+    write_inside(raw, out);
+    out.push(b'"');
+}
+
+/// The texts of one tool result. Several are joined by a line break, none reads `(no output)`: assumed, no recording has it.
+fn write_joined(texts: &[&str], out: &mut Vec<u8>) {
+    let before = out.len();
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            out.extend_from_slice(b"\\n");
+        }
+        write_inside(text, out);
+    }
+    if out.len() == before {
+        out.extend_from_slice(b"(no output)");
+    }
+}
+
+fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut Vec<u8>) -> u64 {
+    let start = out.len();
+    out.extend_from_slice(b"{\"role\":\"assistant\",\"content\":\"");
+    let content_start = out.len();
+    let mut reasoning: Vec<&str> = Vec::new();
+    let mut field: Option<&str> = (variant == Variant::DeepSeek).then_some("reasoning_content");
+    for block in &message.blocks {
+        match block {
+            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(text) => drop_units(write_inside(text, out)),
+            Block::Reasoning { text, signature } if !is_blank(text) => match variant {
+                Variant::PiAiForeign => drop_units(write_inside(text, out)),
+                _ => {
+                    reasoning.push(text);
+                    field = field.or(signature.as_deref().filter(|s| !s.is_empty()));
+                }
+            },
+            _ => {}
+        }
+    }
+    let has_text = out.len() > content_start;
+    if has_text || variant == Variant::DeepSeek {
+        out.push(b'"');
+    } else {
+        out.truncate(content_start - 1);
+        out.extend_from_slice(b"null");
+    }
+    if let Some(field) = field.filter(|_| !reasoning.is_empty()) {
+        out.push(b',');
+        out.extend_from_slice(json_string(field).as_bytes());
+        out.extend_from_slice(b":\"");
+        for (index, text) in reasoning.iter().enumerate() {
+            if index > 0 {
+                out.extend_from_slice(b"\\n");
+            }
+            write_inside(text, out);
+        }
+        out.push(b'"');
+    }
+    let mut calls = 0;
+    for block in &message.blocks {
+        let Block::ToolCall { id, name, arguments } = block else { continue };
+        out.extend_from_slice(if calls == 0 { b",\"tool_calls\":[{" } else { b",{" });
+        write_field(b"id", id, out);
+        out.extend_from_slice(b",\"type\":\"function\",\"function\":{");
+        write_field(b"name", name, out);
+        out.push(b',');
+        match Arguments::of(arguments, variant) {
+            Arguments::AsLogged(raw) => write_field(b"arguments", raw, out),
+            Arguments::Compact(text) => {
+                out.extend_from_slice(b"\"arguments\":");
+                out.extend_from_slice(json_string(&text).as_bytes());
+            }
+        }
+        out.extend_from_slice(b"}}");
+        calls += 1;
+    }
+    if calls > 0 {
+        out.push(b']');
+    }
+    // pi-ai drops a message of reasoning alone when it goes into a field of its own.
+    let empty = !has_text && calls == 0 && (variant != Variant::DeepSeek || reasoning.is_empty());
+    if empty {
+        out.truncate(start);
+        return 0;
+    }
+    out.extend_from_slice(b"},");
+    1
+}
+
+/// Arguments of a tool call: pi-ai parses and writes them again, `llm-deepseek` passes the text on.
+enum Arguments<'a> {
+    AsLogged(&'a str),
+    Compact(String),
+}
+
+impl<'a> Arguments<'a> {
+    fn of(raw: &'a str, variant: Variant) -> Self {
+        if variant == Variant::DeepSeek {
+            return Self::AsLogged(raw);
+        }
+        match compact_arguments(raw) {
+            Some(text) => Self::Compact(text),
+            None => Self::AsLogged(raw),
+        }
+    }
+}
+
+/// The compact form of arguments that are JSON in another form; `None`: they are compact, or no JSON.
+pub fn compact_arguments(raw: &str) -> Option<String> {
+    let text = decode(raw);
+    let mut compact = Vec::with_capacity(text.len());
+    write_compact(&text, &mut compact);
+    if compact == text.as_bytes() || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
+        return None;
+    }
+    String::from_utf8(compact).ok()
+}
+
+fn is_blank(raw: &str) -> bool {
+    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("").trim_start();
+    match inner.as_bytes().first() {
+        None => true,
+        Some(b'\\') => decode(raw).trim().is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// A text as a JSON string.
+pub fn json_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The tools of a header in wire form (without the brackets), and their plain JSON's length.
+#[derive(Debug, Default, Clone)]
+pub struct WireTools {
+    /// For pi-ai: each function ends with `"strict":false`.
+    pub pi_ai: Vec<u8>,
+    /// For `llm-deepseek`.
+    pub deepseek: Vec<u8>,
+    /// UTF-16 units of `[{name,description,parameters}]`.
+    pub units: u64,
+    /// That JSON.
+    pub plain: String,
+    /// Tools.
+    pub count: u32,
+}
+
+impl WireTools {
+    /// From `header.tools`.
+    ///
+    /// # Errors
+    /// When it is not an array of objects.
+    pub fn parse(raw: &str) -> Result<Self, serde_json::Error> {
+        #[derive(serde::Deserialize)]
+        struct Tool<'a> {
+            #[serde(borrow)]
+            name: Option<&'a serde_json::value::RawValue>,
+            #[serde(borrow)]
+            description: Option<&'a serde_json::value::RawValue>,
+            #[serde(borrow)]
+            parameters: Option<&'a serde_json::value::RawValue>,
+        }
+        let tools: Vec<Tool<'_>> = serde_json::from_str(raw)?;
+        let mut plain: Vec<u8> = Vec::with_capacity(raw.len());
+        let mut wire = Self::default();
+        for (index, tool) in tools.iter().enumerate() {
+            let mut object: Vec<u8> = b"{".to_vec();
+            for (name, value) in
+                [("name", tool.name), ("description", tool.description), ("parameters", tool.parameters)]
+            {
+                let Some(value) = value else { continue };
+                if object.len() > 1 {
+                    object.push(b',');
+                }
+                object.extend_from_slice(format!("\"{name}\":").as_bytes());
+                write_compact(value.get(), &mut object);
+            }
+            let comma: &[u8] = if index > 0 { b"," } else { b"" };
+            for out in [&mut wire.pi_ai, &mut wire.deepseek] {
+                out.extend_from_slice(comma);
+                out.extend_from_slice(b"{\"type\":\"function\",\"function\":");
+                out.extend_from_slice(&object);
+            }
+            wire.pi_ai.extend_from_slice(b",\"strict\":false}}");
+            wire.deepseek.extend_from_slice(b"}}");
+            plain.extend_from_slice(comma);
+            plain.extend_from_slice(&object);
+            plain.push(b'}');
+        }
+        wire.plain = format!("[{}]", String::from_utf8_lossy(&plain));
+        wire.count = tools.len() as u32;
+        wire.units = if tools.is_empty() { 0 } else { utf16_units(&wire.plain) };
+        Ok(wire)
+    }
+
+    /// In the form of an adapter.
+    pub fn of(&self, adapter: Adapter) -> &[u8] {
+        match adapter {
+            Adapter::PiAi => &self.pi_ai,
+            Adapter::DeepSeek => &self.deepseek,
+        }
+    }
+}
+
+/// Writes everything behind the messages. `tools`: in wire form, `None` when there are none.
+pub fn write_tail(
+    adapter: Adapter,
+    max_tokens: Option<u64>,
+    effort: Option<&str>,
+    tools: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) {
+    let limit = |out: &mut Vec<u8>| {
+        if let Some(limit) = max_tokens {
+            out.extend_from_slice(format!(",\"max_tokens\":{limit}").as_bytes());
+        }
+    };
+    let tools = |out: &mut Vec<u8>| {
+        if let Some(tools) = tools {
+            out.extend_from_slice(b",\"tools\":[");
+            out.extend_from_slice(tools);
+            out.push(b']');
+        }
+    };
+    out.extend_from_slice(b"],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+    match adapter {
+        Adapter::PiAi => {
+            out.extend_from_slice(b",\"store\":false");
+            limit(out);
+            tools(out);
+        }
+        Adapter::DeepSeek => {
+            out.extend_from_slice(b",\"thinking\":{\"type\":\"enabled\"}");
+            if let Some(effort) = effort {
+                out.extend_from_slice(format!(",\"reasoning_effort\":{}", json_string(effort)).as_bytes());
+            }
+            tools(out);
+            limit(out);
+        }
+    }
+    out.push(b'}');
+}

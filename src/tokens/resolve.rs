@@ -1,0 +1,152 @@
+//! After all sessions are read: which reports are to be trusted, the fits over models, and every estimate.
+
+use std::collections::BTreeMap;
+
+use super::estimate::{anchored, counted, from_bytes, reported};
+use super::evidence::Evidence;
+use super::fit::{Coefficients, MODEL_SPREAD, SESSION_SPREAD, Sample, UNFITTED, fit};
+use crate::notice::Notice;
+use crate::session::{AttemptRow, SessionRows, TokenEstimate};
+
+/// A report this many times off the usual ratio of its model is not believed.
+const USUAL_FACTOR: f64 = 2.2;
+/// Tokens per byte where nothing is known: 4 bytes a token, in English as in Chinese.
+const TOKENS_PER_BYTE: f64 = 0.25;
+
+/// Usual tokens per byte by model: the median over sessions of each session's median.
+fn usual_ratios(sessions: &[SessionRows]) -> BTreeMap<String, (f64, usize)> {
+    let mut by_model: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for session in sessions {
+        let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for attempt in &session.attempts {
+            if let Some(ratio) = attempt.tokens_per_byte() {
+                ratios.entry(&attempt.route.model).or_default().push(ratio);
+            }
+        }
+        for (model, mut ratios) in ratios {
+            if let Some(median) = median(&mut ratios) {
+                by_model.entry(model.to_owned()).or_default().push(median);
+            }
+        }
+    }
+    by_model
+        .into_iter()
+        .filter_map(|(model, mut ratios)| Some((model, (median(&mut ratios)?, ratios.len()))))
+        .collect()
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Fits of every model and of all together; a model's fit can leave one session out.
+#[derive(Debug)]
+pub struct Fits<'a> {
+    samples: Vec<(&'a str, usize, &'a [Sample])>,
+}
+
+impl<'a> Fits<'a> {
+    /// Gathers the samples of all sessions.
+    pub fn new(sessions: &'a [SessionRows]) -> Self {
+        let samples = sessions
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| !s.token_samples.is_empty())
+            .map(|(index, s)| (s.sampled_model(), index, s.token_samples.as_slice()))
+            .collect();
+        Self { samples }
+    }
+
+    /// The fit for a model without one session, and whether any report is behind it.
+    pub fn model(&self, model: &str, without: Option<usize>) -> (Coefficients, bool) {
+        let others = || self.samples.iter().filter(move |(_, index, _)| Some(*index) != without);
+        let all = fit(others().flat_map(|(.., samples)| samples.iter()), UNFITTED, MODEL_SPREAD);
+        let own: Vec<&Sample> =
+            others().filter(|(name, ..)| *name == model).flat_map(|(.., samples)| samples.iter()).collect();
+        let fitted = others().next().is_some();
+        if own.is_empty() { (all, fitted) } else { (fit(own.into_iter(), all, MODEL_SPREAD), fitted) }
+    }
+}
+
+/// The fit of a session, without the samples that touch one attempt.
+pub fn session_fit(session: &SessionRows, model: Coefficients, without: Option<usize>) -> Coefficients {
+    let samples = session
+        .token_samples
+        .iter()
+        .filter(|s| without.is_none_or(|attempt| s.between.0 != attempt && s.between.1 != attempt));
+    fit(samples, model, SESSION_SPREAD)
+}
+
+/// Marks reports that cannot be right and fills the estimate of every attempt that has evidence.
+pub fn resolve(sessions: &mut [SessionRows], notices: &mut Vec<Notice>) {
+    let usual = usual_ratios(sessions);
+    for session in sessions.iter_mut() {
+        let mut untrusted = 0u64;
+        for attempt in &mut session.attempts {
+            let Some(ratio) = attempt.tokens_per_byte() else { continue };
+            let off = usual.get(&attempt.route.model).is_some_and(|(usual, sessions)| {
+                *sessions >= 3 && !(usual / USUAL_FACTOR..usual * USUAL_FACTOR).contains(&ratio)
+            });
+            if off || !attempt.is_plausible() {
+                attempt.usage_untrusted = true;
+                untrusted += 1;
+            }
+        }
+        if untrusted > 0 {
+            notices.push(Notice::new("untrusted-usage", format!("session {}: {untrusted} usage reports are far from the size of the request (a provider may count state of its own); not used as anchors", session.id)));
+        }
+    }
+    let fits = Fits::new(sessions);
+    let mut cache: BTreeMap<String, (Coefficients, bool)> = BTreeMap::new();
+    let mut found: Vec<Vec<(usize, TokenEstimate)>> = Vec::with_capacity(sessions.len());
+    for session in sessions.iter() {
+        let mut estimates = Vec::new();
+        for (index, attempt) in session.attempts.iter().enumerate() {
+            if let Some(prompt) = attempt.trusted_prompt() {
+                estimates.push((index, reported(prompt)));
+            }
+        }
+        for (index, evidence) in &session.token_evidence {
+            let Some(attempt) = session.attempts.get(*index) else { continue };
+            if attempt.trusted_prompt().is_some() {
+                continue;
+            }
+            let model = attempt.route.model.as_str();
+            let (coefficients, fitted) = *cache.entry(model.to_owned()).or_insert_with(|| fits.model(model, None));
+            if let Some(estimate) =
+                estimate(session, attempt, evidence, coefficients, fitted, usual.get(model).map(|u| u.0))
+            {
+                estimates.push((*index, estimate));
+            }
+        }
+        found.push(estimates);
+    }
+    for (session, estimates) in sessions.iter_mut().zip(found) {
+        for (index, estimate) in estimates {
+            if let Some(request) = session.attempts.get_mut(index).and_then(|a| a.request.as_mut()) {
+                request.tokens = Some(estimate);
+            }
+        }
+    }
+}
+
+fn estimate(
+    session: &SessionRows,
+    attempt: &AttemptRow,
+    evidence: &Evidence,
+    model: Coefficients,
+    fitted: bool,
+    usual: Option<f64>,
+) -> Option<TokenEstimate> {
+    let prompt = |index: usize| session.attempts.get(index).and_then(AttemptRow::trusted_prompt);
+    if let Some(tokens) = evidence.identical.and_then(prompt) {
+        return Some(reported(tokens));
+    }
+    let own = session_fit(session, model, None);
+    let raw = anchored(evidence, prompt, own).or_else(|| counted(evidence, model, fitted)).or_else(|| {
+        let bytes = attempt.request.as_ref()?.body_bytes?;
+        Some(from_bytes(bytes, usual.unwrap_or(TOKENS_PER_BYTE)))
+    })?;
+    Some(raw.rounded())
+}
