@@ -19,7 +19,7 @@ use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
 use dsh_forensics::filter::Filters;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
 use dsh_forensics::report::json::ScanV1;
-use dsh_forensics::report::{failures, verify as verify_report};
+use dsh_forensics::report::{failures, scan, verify as verify_report};
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{verify_all, verify_one};
 
@@ -68,7 +68,10 @@ fn exercise(discovery: Discovery) {
     let filters = Filters::default();
     let summary = Summary::of(&dataset, &filters, &["8ev".parse().unwrap(), "60s".parse().unwrap()]);
     serde_json::to_string(&ScanV1::new(&dataset, &summary)).unwrap();
-    failures::ndjson(&failures::rows(&dataset, &filters)).unwrap();
+    scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false);
+    let rows = failures::rows(&dataset, &filters);
+    failures::ndjson(&rows).unwrap();
+    failures::page(&rows, false, &jiff::tz::TimeZone::UTC);
 }
 
 fn exercise_bytes(bytes: &[u8]) {
