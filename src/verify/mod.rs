@@ -136,11 +136,11 @@ impl Verified {
 }
 
 /// Kinds that are reported and cost nothing: nothing is lost and the harness does not mind.
-const HARMLESS: [&str; 4] = ["crlf", "time-back", "open-turn", "open-compaction"];
+const HARMLESS: [&str; 5] = ["crlf", "duplicate-id", "time-back", "open-turn", "open-compaction"];
 
 /// Verifies all archives in parallel; the result is in the order of the input.
 pub fn verify_all(archives: &[(Archive, bool)], options: ReadOptions, deep: bool) -> Vec<Verified> {
-    archives
+    let mut verified: Vec<Verified> = archives
         .par_iter()
         .with_max_len(1)
         .map_init(
@@ -152,7 +152,39 @@ pub fn verify_all(archives: &[(Archive, bool)], options: ReadOptions, deep: bool
             },
         )
         .flatten()
-        .collect()
+        .collect();
+    name_doubles(&mut verified);
+    verified
+}
+
+/// One session at two paths: copies are named; both encodings of one generation in a directory are refused there.
+fn name_doubles(verified: &mut [Verified]) {
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, v) in verified.iter().enumerate().filter(|(_, v)| !v.superseded) {
+        if let Some(id) = &v.session_id {
+            places.entry(id.clone()).or_default().push(index);
+        }
+    }
+    let plain_name = |path: &str| path.strip_suffix(".zstd").unwrap_or(path).to_owned();
+    for indices in places.into_values().filter(|indices| indices.len() > 1) {
+        for index in &indices {
+            for other in indices.iter().filter(|other| *other != index) {
+                let (path, other) = (verified[*index].path.clone(), verified[*other].path.clone());
+                let same_place = plain_name(&path) == plain_name(&other);
+                let kind = if same_place { "mixed-encodings" } else { "duplicate-id" };
+                let detail = format!("the session is also at {other}");
+                let v = &mut verified[*index];
+                v.problems.push(Problem { kind, offset: None, line: None, seq: None, detail });
+                if same_place && v.verdict != Verdict::Refuses {
+                    v.verdict = Verdict::Refuses;
+                    let plain = plain_name(&v.path);
+                    v.message = Some(format!(
+                        "session artifact \"{plain}\" uses .jsonl, but this backend is configured for compression \"zstd\"; use a separate root or select the matching compression mode"
+                    ));
+                }
+            }
+        }
+    }
 }
 
 /// Verifies one archive; `None` when it was only found by a walk and is no session log.

@@ -1,7 +1,7 @@
 //! Sessions for tests: a plan of turns, steps and attempts, written as the harness writes it in format 0 or 3, packed or
 //! not, in any batching. One plan gives the same attempts, failures and compactions whatever the format.
 
-#![allow(dead_code)] // Each test binary uses its part.
+#![allow(clippy::unwrap_used, dead_code)] // Each test binary uses its part.
 
 use serde_json::{Value, json};
 
