@@ -34,8 +34,7 @@ fn recorded(folder: &Path) -> BTreeMap<String, Vec<(String, u64)>> {
         .collect();
     let mut requests: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
     // Lines stand in the order in which answers ended; `n` is the order of arrival.
-    let mut lines: Vec<Value> =
-        read("truth.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut lines: Vec<Value> = read("truth.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines.sort_by_key(|line| line["n"].as_u64());
     for line in lines {
         if line["lane"] == "agent" {

@@ -3,6 +3,7 @@
 //! Always: commands hold no analysis of their own.
 
 mod failures;
+mod request;
 mod scan;
 
 use anyhow::Result;
@@ -21,6 +22,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Request(args) => request::run(args),
     }
 }
 

@@ -8,4 +8,5 @@ pub mod json;
 pub mod markdown;
 pub mod numbers;
 pub mod scan;
+pub mod sizes;
 pub mod terminal;

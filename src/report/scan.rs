@@ -46,6 +46,7 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         page.text(sentence);
     }
     page.blocks.push(Block::Table(routes(summary)));
+    page.blocks.push(Block::Table(super::sizes::table(&summary.sizes)));
     page.blocks.push(Block::Table(retries(summary)));
     page.blocks.push(Block::Table(compactions(summary)));
     page.blocks.push(Block::Table(windows(summary)));

@@ -157,11 +157,9 @@ fn blocks_of<'a>(
                     .and_then(|blocks| blocks.get(index)?.get("thinkingSignature")?.as_str())
                     .map(str::to_owned),
             },
-            Some("\"tool-call\"") => Block::ToolCall {
-                id: text_of(wire.id),
-                name: text_of(wire.name),
-                arguments: text_of(wire.arguments),
-            },
+            Some("\"tool-call\"") => {
+                Block::ToolCall { id: text_of(wire.id), name: text_of(wire.name), arguments: text_of(wire.arguments) }
+            }
             Some("\"tool-result\"") => tool_result(text_of(wire.tool_call_id), blocks_of(wire.content, None)?),
             _ => Block::Other(raw.get()),
         });

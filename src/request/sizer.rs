@@ -142,8 +142,7 @@ impl RequestSizer {
         }
         header.raw.clone_into(&mut self.header_raw);
         self.identity += 1;
-        let wire: HeaderWire<'_> =
-            serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
+        let wire: HeaderWire<'_> = serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
         self.tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
         self.system_raw =
             wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2).map(str::to_owned);

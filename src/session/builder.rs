@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
-    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route, SessionRows,
-    SinceCompaction, Trigger, TurnRow,
+    Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route,
+    SessionRows, SinceCompaction, Trigger, TurnRow,
 };
-use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
+use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 
 /// Overflow code of the harness.
 pub const OVERFLOW: &str = "CONTEXT_WINDOW_EXCEEDED";
@@ -441,6 +441,7 @@ impl SessionBuilder {
             ready_time: self.ready.get(&key).copied().flatten(),
             route: Arc::clone(&self.envelope.route),
             window: self.envelope.window,
+            window_source: None,
             max_tokens: self.envelope.max_tokens,
             reasoning_effort: self.envelope.reasoning_effort.clone(),
             outcome: Outcome::Unfinished,

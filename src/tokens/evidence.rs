@@ -3,7 +3,7 @@
 use super::bpe;
 use super::fit::{Features, Sample, UNFITTED};
 use super::log::TokenLog;
-use crate::session::{AttemptRow, Outcome};
+use crate::session::AttemptRow;
 
 /// A reported prompt before or after an attempt, and what changed between the two.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +35,8 @@ pub struct Evidence {
 
 /// Most samples a session gives to the fits: enough for three coefficients, a few milliseconds of counting.
 const SAMPLES: usize = 24;
+/// The same of a session whose own failures are all reported: what other sessions without a report may need.
+const SAMPLES_FOR_OTHERS: usize = 3;
 
 /// Gathers evidence; see [`gather`].
 struct Gatherer<'a> {
@@ -107,7 +109,12 @@ pub fn gather(
         };
         let split = reported.partition_point(|i| *i < index);
         let mut evidence = Evidence {
-            identical: reported[split..].iter().take(64).chain(reported[..split].iter().rev().take(64)).find(same).copied(),
+            identical: reported[split..]
+                .iter()
+                .take(64)
+                .chain(reported[..split].iter().rev().take(64))
+                .find(same)
+                .copied(),
             ..Evidence::default()
         };
         // A retry sends what the attempt before it sent: its evidence is the same.
@@ -121,7 +128,7 @@ pub fn gather(
             continue;
         }
         let on_route = |other: &&usize| attempts[**other].route == attempt.route && !same(other);
-        if evidence.identical.is_none() || attempt.outcome == Outcome::Succeeded {
+        if evidence.identical.is_none() || all_samples {
             let before = reported[..split].iter().rev().find(on_route).copied();
             let after = reported[split..].iter().filter(|i| **i != index).find(on_route).copied();
             evidence.before = before.map(|b| gatherer.anchor(b, index, b));
@@ -134,11 +141,16 @@ pub fn gather(
         }
         gathered.push((index, evidence));
     }
-    let samples = samples(attempts, &reported, &mut gatherer, all_samples);
+    let limit = match (all_samples, gathered.iter().all(|(_, e)| e.identical.is_some())) {
+        (true, _) => usize::MAX,
+        (false, true) => SAMPLES_FOR_OTHERS,
+        (false, false) => SAMPLES,
+    };
+    let samples = samples(attempts, &reported, &mut gatherer, limit);
     (gathered, samples)
 }
 
-fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<'_>, all: bool) -> Vec<Sample> {
+fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<'_>, limit: usize) -> Vec<Sample> {
     let prompt = |i: usize| attempts[i].plausible_prompt().map_or(0.0, |p| p as f64);
     let mut samples = Vec::new();
     if let Some(first) = reported.first().copied() {
@@ -150,7 +162,7 @@ fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<
         .filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)))
         .filter(|(a, b)| attempts[*a].route == attempts[*b].route)
         .collect();
-    let stride = if all { 1 } else { pairs.len().div_ceil(SAMPLES).max(1) };
+    let stride = pairs.len().div_ceil(limit).max(1);
     for (earlier, later) in pairs.into_iter().step_by(stride) {
         let anchor = gatherer.anchor(earlier, later, earlier);
         if anchor.churn > 0.0 {

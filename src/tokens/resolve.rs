@@ -29,10 +29,7 @@ fn usual_ratios(sessions: &[SessionRows]) -> BTreeMap<String, (f64, usize)> {
             }
         }
     }
-    by_model
-        .into_iter()
-        .filter_map(|(model, mut ratios)| Some((model, (median(&mut ratios)?, ratios.len()))))
-        .collect()
+    by_model.into_iter().filter_map(|(model, mut ratios)| Some((model, (median(&mut ratios)?, ratios.len())))).collect()
 }
 
 fn median(values: &mut [f64]) -> Option<f64> {
