@@ -5,6 +5,7 @@
 pub mod archive;
 pub mod cli;
 pub mod commands;
+pub mod context_window;
 pub mod demo;
 pub mod discover;
 pub mod event;
@@ -16,6 +17,7 @@ pub mod redact;
 pub mod report;
 pub mod request;
 pub mod session;
+pub mod sizes;
 pub mod stats;
 pub mod summary;
 pub mod tables;

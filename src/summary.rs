@@ -141,6 +141,8 @@ pub struct Summary {
     pub failing_sessions: Vec<FailingSession>,
     /// Largest reported prompt of a successful attempt, tokens.
     pub largest_success_tokens: Option<u64>,
+    /// Sizes of requests by route.
+    pub sizes: Vec<crate::sizes::RouteSizes>,
     /// Failed attempts whose text says that the answer had no body.
     pub bodyless_failures: u64,
     /// Event types that are not the harness's.
@@ -157,6 +159,7 @@ impl Summary {
     pub fn of(dataset: &Dataset, filters: &Filters, windows: &[Window]) -> Self {
         let mut summary = Self {
             windows: windows.iter().map(|w| WindowCounts { window: *w, inside: 0, total: 0 }).collect(),
+            sizes: crate::sizes::by_route(&dataset.sessions, filters),
             ..Self::default()
         };
         let mut codes: BTreeMap<String, CodeCounts> = BTreeMap::new();
@@ -219,7 +222,7 @@ impl Summary {
             route.window = route.window.max(attempt.window);
             match attempt.outcome {
                 Outcome::Succeeded => {
-                    let prompt = attempt.usage.map(|u| u.prompt()).filter(|p| *p > 0);
+                    let prompt = attempt.trusted_prompt();
                     route.largest_success_tokens = route.largest_success_tokens.max(prompt);
                     self.largest_success_tokens = self.largest_success_tokens.max(prompt);
                 }

@@ -35,6 +35,8 @@ pub enum Command {
     Failures(FailuresArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
+    Request(RequestArgs),
 }
 
 /// Arguments of `scan`.
@@ -109,6 +111,41 @@ pub enum VerifyFormat {
     Ndjson,
 }
 
+/// Arguments of `request`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics request 7431dfda 114 --in ~/.dsh/sessions\n  dsh-forensics request 7431dfda 114 --in session.jsonl.zstd --show-content > body.json"
+)]
+pub struct RequestArgs {
+    /// Session id, or its beginning
+    #[arg(value_name = "SESSION")]
+    pub session: String,
+    /// Seq of any event of the attempt, its failing one, say
+    #[arg(value_name = "SEQ")]
+    pub seq: u64,
+    /// Sessions root, directory, log file or zip; may be repeated [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(long = "in", value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Shape of the output
+    #[arg(long, value_enum, default_value_t = RequestShape::Openai)]
+    pub shape: RequestShape,
+    /// Print message texts, tool arguments and prompts; they may hold secrets
+    #[arg(long)]
+    pub show_content: bool,
+    /// Write here instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Shapes of `request`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RequestShape {
+    /// The body as the adapter sends it
+    Openai,
+    /// Header and messages as the harness logged them
+    Harness,
+}
+
 /// Formats of `scan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScanFormat {
@@ -149,6 +186,9 @@ pub struct InputArgs {
     /// Count a session under every path it is found at
     #[arg(long, help_heading = "Reading")]
     pub keep_duplicates: bool,
+    /// Context window of a model, tokens, where the log does not state it; may be repeated
+    #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
+    pub context_window: Vec<(String, u64)>,
     /// Largest zstd window accepted, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,

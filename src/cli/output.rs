@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -12,11 +13,19 @@ use super::plan::Plan;
 /// # Errors
 /// When the file or standard output cannot be written (other than by a closed pipe).
 pub fn emit(text: &str, plan: &Plan) -> Result<()> {
-    if let Some(path) = &plan.output {
+    emit_to(text.as_bytes(), plan.output.as_deref())
+}
+
+/// Writes finished bytes to a file, or to standard output.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_to(text: &[u8], file: Option<&Path>) -> Result<()> {
+    if let Some(path) = file {
         return fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
     }
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
     }

@@ -32,6 +32,7 @@ pub struct Plan {
     demo: bool,
     jobs: Option<usize>,
     read: ReadOptions,
+    windows: Vec<(String, u64)>,
 }
 
 impl Plan {
@@ -80,6 +81,7 @@ impl Plan {
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
+            windows: input.context_window.clone(),
         })
     }
 
@@ -101,6 +103,7 @@ impl Plan {
         if let Some(bar) = &bar {
             bar.finish_and_clear();
         }
+        crate::context_window::fill(&mut dataset.sessions, &self.windows);
         self.filters.apply(&mut dataset);
         if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
             dataset

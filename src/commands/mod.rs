@@ -3,6 +3,7 @@
 //! Always: commands hold no analysis of their own.
 
 mod failures;
+mod request;
 mod scan;
 mod verify;
 
@@ -23,6 +24,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Request(args) => request::run(args),
     }
 }
 

@@ -5,7 +5,8 @@ use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
-use super::numbers::{counted, moment, span};
+use super::numbers::{counted, grouped, moment, span};
+use crate::context_window::WindowSource;
 use crate::evidence::{Fact, Judgement, Verdicts};
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
@@ -50,6 +51,7 @@ struct RequestV1 {
     tokens: TokensV1,
     harness_tokens: Option<u64>,
     window_tokens: Option<u64>,
+    window_source: Option<&'static str>,
     reserved_output_tokens: Option<u64>,
     fill: Option<f64>,
     fill_with_output: Option<f64>,
@@ -92,7 +94,11 @@ struct ChainV1 {
 impl RequestV1 {
     fn of(attempt: &AttemptRow) -> Self {
         let Some(size) = attempt.request.as_deref() else {
-            return Self { window_tokens: attempt.window, ..Self::default() };
+            return Self {
+                window_tokens: attempt.window,
+                window_source: attempt.window_source.map(WindowSource::name),
+                ..Self::default()
+            };
         };
         let tokens = size.tokens;
         let share =
@@ -115,10 +121,20 @@ impl RequestV1 {
             },
             harness_tokens: Some(size.harness_tokens),
             window_tokens: attempt.window,
+            window_source: attempt.window_source.map(WindowSource::name),
             reserved_output_tokens: size.reserved_output,
             fill: share(Some(0)),
             fill_with_output: share(size.reserved_output),
         }
+    }
+}
+
+impl RequestV1 {
+    /// `4,871 ±12`, with nothing behind it where the size is reported.
+    fn size_text(&self) -> String {
+        let Some(value) = self.tokens.value else { return "–".to_owned() };
+        let half = self.tokens.hi.zip(self.tokens.lo).map_or(0, |(hi, lo)| hi.saturating_sub(lo).div_ceil(2));
+        if half == 0 { grouped(value) } else { format!("{} ±{}", grouped(value), grouped(half)) }
     }
 }
 
@@ -217,7 +233,17 @@ pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
         "retry_after_ms",
         "message",
         "duration_ms",
+        "request_messages",
+        "request_body_bytes",
+        "request_tokens",
+        "request_tokens_lo",
+        "request_tokens_hi",
+        "request_tokens_method",
         "window_tokens",
+        "window_source",
+        "reserved_output_tokens",
+        "fill",
+        "fill_with_output",
         "since_compaction_trigger",
         "since_compaction_events",
         "since_compaction_attempts",
@@ -245,7 +271,17 @@ pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
             text(r.retry_after_ms.map(|v| v.to_string())),
             r.message.clone(),
             text(r.duration_ms.map(|v| v.to_string())),
+            text(r.request.messages.map(|v| v.to_string())),
+            text(r.request.body_bytes.map(|v| v.to_string())),
+            text(r.request.tokens.value.map(|v| v.to_string())),
+            text(r.request.tokens.lo.map(|v| v.to_string())),
+            text(r.request.tokens.hi.map(|v| v.to_string())),
+            text(r.request.tokens.method.map(str::to_owned)),
             text(r.request.window_tokens.map(|v| v.to_string())),
+            text(r.request.window_source.map(str::to_owned)),
+            text(r.request.reserved_output_tokens.map(|v| v.to_string())),
+            text(r.request.fill.map(|v| format!("{v:.4}"))),
+            text(r.request.fill_with_output.map(|v| format!("{v:.4}"))),
             text(since.map(|s| s.trigger.to_owned())),
             text(since.map(|s| s.events.to_string())),
             text(since.map(|s| s.attempts.to_string())),
@@ -271,6 +307,8 @@ pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
             Column::text("route", 5),
             Column::text("code", 0),
             Column::number("after", 6),
+            Column::number("tokens", 2),
+            Column::number("fill", 2),
             Column::number("since compaction", 4),
             Column::number("retries", 3),
             Column::text("fate", 2),
@@ -294,6 +332,8 @@ pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
             format!("{}/{}", r.provider, r.model).into(),
             r.code.clone().into(),
             r.duration_ms.map_or_else(|| "–".to_owned(), span).into(),
+            r.request.size_text().into(),
+            r.request.fill.map_or_else(|| "–".to_owned(), |f| format!("{:.0} %", f * 100.0)).into(),
             since.into(),
             r.chain.retries_before.to_string().into(),
             Cell::toned(fate.replace('_', " "), tone),

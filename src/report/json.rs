@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::sizes::RouteSizesV1;
 use crate::evidence::Verdict;
 use crate::notice;
 use crate::pipeline::Dataset;
@@ -28,6 +29,7 @@ pub struct ScanV1 {
     largest_success_tokens: Option<u64>,
     compactions_by_trigger: TriggersV1,
     compactions_by_outcome: OutcomesV1,
+    sizes_by_route: Vec<RouteSizesV1>,
     windows: Vec<WindowV1>,
     top_sessions: Vec<SessionV1>,
     findings: Vec<()>,
@@ -239,6 +241,7 @@ impl ScanV1 {
                 failed: outcome(CompactionOutcome::Failed),
                 open: outcome(CompactionOutcome::Open),
             },
+            sizes_by_route: summary.sizes.iter().map(RouteSizesV1::from).collect(),
             windows: summary
                 .windows
                 .iter()

@@ -8,5 +8,6 @@ pub mod json;
 pub mod markdown;
 pub mod numbers;
 pub mod scan;
+pub mod sizes;
 pub mod terminal;
 pub mod verify;

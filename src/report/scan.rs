@@ -47,6 +47,7 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         page.text(sentence);
     }
     page.blocks.push(Block::Table(routes(summary)));
+    page.blocks.push(Block::Table(super::sizes::table(&summary.sizes)));
     page.blocks.push(Block::Table(retries(summary)));
     if let Some(sentence) = chains(summary) {
         if counts.retries_scheduled == 0 {
@@ -80,8 +81,10 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
 }
 
 fn span_line(summary: &Summary, zone: &TimeZone) -> String {
-    let length =
-        summary.first_time.zip(summary.last_time).map_or_else(String::new, |(a, b)| format!(" ({})", span(b.saturating_sub(a))));
+    let length = summary
+        .first_time
+        .zip(summary.last_time)
+        .map_or_else(String::new, |(a, b)| format!(" ({})", span(b.saturating_sub(a))));
     let name = zone.iana_name().unwrap_or("UTC");
     format!("{} to {}{length}, {name}", moment(summary.first_time, zone), moment(summary.last_time, zone))
 }

@@ -2,6 +2,7 @@
 //! Out: the request behind every attempt: its size in messages, bytes, characters, and, where asked for, its body.
 //! Always: every message is measured once, when it enters the surface; an attempt costs the same whatever its context.
 
+mod hide;
 pub mod json_text;
 mod message;
 mod rebuild;
@@ -9,6 +10,7 @@ mod sizer;
 mod surface;
 mod wire;
 
+pub use hide::{hide_contents, parse_lossy};
 pub use message::{Block, LoggedMessage};
 pub use rebuild::{RebuiltRequest, Wanted, rebuild};
 pub use sizer::{RequestSizer, Sending};

@@ -439,6 +439,7 @@ impl SessionBuilder {
             ready_time: self.ready.get(&key).copied().flatten(),
             route: Arc::clone(&self.envelope.route),
             window: self.envelope.window,
+            window_source: None,
             max_tokens: self.envelope.max_tokens,
             reasoning_effort: self.envelope.reasoning_effort.clone(),
             outcome: Outcome::Unfinished,

@@ -92,6 +92,8 @@ pub struct AttemptRow {
     pub route: Arc<Route>,
     /// Context window in force, tokens.
     pub window: Option<u64>,
+    /// Where the window comes from; `None` until all sessions are read, and where it is unknown.
+    pub window_source: Option<crate::context_window::WindowSource>,
     /// Output limit of the request header, tokens.
     pub max_tokens: Option<u64>,
     /// Reasoning effort of the request header.

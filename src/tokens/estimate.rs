@@ -7,16 +7,24 @@ use super::evidence::{Anchor, Evidence};
 use super::fit::Coefficients;
 use crate::session::{TokenEstimate, TokenMethod};
 
-/// Half width of an anchored estimate per token that changed: reports on both sides, nothing left the surface.
-const BETWEEN: f64 = 0.06;
-/// The same with a report on one side alone.
-const ONE_SIDED: f64 = 0.10;
-/// The same where something left the surface in between.
-const ACROSS: f64 = 0.10;
-/// Added to every anchored half width, tokens: a report is a whole number, messages have frames.
-const FLOOR: f64 = 4.0;
+/// Width of an anchored estimate: `FLOOR + sqrt(grain² · churn + (scale · churn)²)` for a churn of so many tokens that
+/// changed. Errors of single messages are independent (the grain), an error of the rule is common to all (the scale).
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Width {
+    grain: f64,
+    scale: f64,
+}
+
+/// Reports on both sides, nothing left the surface.
+const BETWEEN: Width = Width { grain: 1.75, scale: 0.04 };
+/// A report on one side alone.
+const ONE_SIDED: Width = Width { grain: 1.85, scale: 0.04 };
+/// Something left the surface in between.
+const ACROSS: Width = Width { grain: 1.85, scale: 0.02 };
+/// Added to every half width, tokens: messages have frames that no tokenizer sees.
+const FLOOR: f64 = 2.0;
 /// Relative half width of a counted estimate with a fit of its model.
-const COUNTED_MODEL: f64 = 0.10;
+const COUNTED_MODEL: f64 = 0.06;
 /// The same without any fit: tokenizers differ by up to a third.
 const COUNTED_UNFITTED: f64 = 0.30;
 
@@ -59,9 +67,9 @@ pub fn anchored(evidence: &Evidence, prompt: impl Fn(usize) -> Option<u64>, coef
         Some((value, anchor.churn, anchor.shrunk))
     };
     let (before, after) = (side(evidence.before, 1.0), side(evidence.after, -1.0));
-    let raw = |value: f64, churn: f64, share: f64, situation| Raw {
+    let raw = |value: f64, churn: f64, width: Width, situation| Raw {
         value,
-        half: share * churn + FLOOR,
+        half: FLOOR + (width.grain * width.grain * churn + (width.scale * churn).powi(2)).sqrt(),
         method: TokenMethod::Anchored,
         situation,
     };
@@ -75,12 +83,12 @@ pub fn anchored(evidence: &Evidence, prompt: impl Fn(usize) -> Option<u64>, coef
         // Over a compaction nothing interpolates: the side with less change is taken.
         (Some(b), Some(a)) => {
             let (value, churn, shrunk) = if b.1 <= a.1 { b } else { a };
-            let (share, situation) = if shrunk { (ACROSS, "across a compaction") } else { (ONE_SIDED, "one report") };
-            raw(value, churn, share, situation)
+            let (width, situation) = if shrunk { (ACROSS, "across a compaction") } else { (ONE_SIDED, "one report") };
+            raw(value, churn, width, situation)
         }
         (Some((value, churn, shrunk)), None) | (None, Some((value, churn, shrunk))) => {
-            let (share, situation) = if shrunk { (ACROSS, "across a compaction") } else { (ONE_SIDED, "one report") };
-            raw(value, churn, share, situation)
+            let (width, situation) = if shrunk { (ACROSS, "across a compaction") } else { (ONE_SIDED, "one report") };
+            raw(value, churn, width, situation)
         }
         (None, None) => return None,
     })

@@ -3,7 +3,7 @@
 use super::bpe;
 use super::fit::{Features, Sample, UNFITTED};
 use super::log::TokenLog;
-use crate::session::{AttemptRow, Outcome};
+use crate::session::AttemptRow;
 
 /// A reported prompt before or after an attempt, and what changed between the two.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,7 +126,7 @@ pub fn gather(
             continue;
         }
         let on_route = |other: &&usize| attempts[**other].route == attempt.route && !same(other);
-        if evidence.identical.is_none() || attempt.outcome == Outcome::Succeeded {
+        if evidence.identical.is_none() || all_samples {
             let before = reported[..split].iter().rev().find(on_route).copied();
             let after = reported[split..].iter().filter(|i| **i != index).find(on_route).copied();
             evidence.before = before.map(|b| gatherer.anchor(b, index, b));
@@ -139,11 +139,16 @@ pub fn gather(
         }
         gathered.push((index, evidence));
     }
-    let samples = samples(attempts, &reported, &mut gatherer, all_samples);
+    // Where every failure has a report of the identical request, nothing is estimated: no text need be counted.
+    if !all_samples && gathered.iter().all(|(_, e)| e.identical.is_some()) {
+        return (gathered, Vec::new());
+    }
+    let limit = if all_samples { usize::MAX } else { SAMPLES };
+    let samples = samples(attempts, &reported, &mut gatherer, limit);
     (gathered, samples)
 }
 
-fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<'_>, all: bool) -> Vec<Sample> {
+fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<'_>, limit: usize) -> Vec<Sample> {
     let prompt = |i: usize| attempts[i].plausible_prompt().map_or(0.0, |p| p as f64);
     let mut samples = Vec::new();
     if let Some(first) = reported.first().copied() {
@@ -155,7 +160,7 @@ fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<
         .filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)))
         .filter(|(a, b)| attempts[*a].route == attempts[*b].route)
         .collect();
-    let stride = if all { 1 } else { pairs.len().div_ceil(SAMPLES).max(1) };
+    let stride = pairs.len().div_ceil(limit).max(1);
     for (earlier, later) in pairs.into_iter().step_by(stride) {
         let anchor = gatherer.anchor(earlier, later, earlier);
         if anchor.churn > 0.0 {

@@ -1,0 +1,107 @@
+//! In: attempts with the window that the log states, windows typed by the user, error messages.
+//! Out: every attempt's window with its source.
+//! Always: what the log states wins; then what the user typed; then what the provider's own error says; else unknown.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use crate::session::{Route, SessionRows};
+
+/// Where a context window comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowSource {
+    /// `request/context` in the log.
+    Logged,
+    /// `--context-window MODEL=N`.
+    Typed,
+    /// A number in an error message of the same route.
+    ErrorMessage,
+}
+
+impl WindowSource {
+    /// The name used in JSON and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logged => "logged",
+            Self::Typed => "typed",
+            Self::ErrorMessage => "error_message",
+        }
+    }
+}
+
+/// Reads `MODEL=N`; N may be grouped by `_`.
+///
+/// # Errors
+/// When the form is another, or N is no positive number.
+pub fn parse_window(text: &str) -> Result<(String, u64), String> {
+    let (model, tokens) = text.rsplit_once('=').ok_or_else(|| format!("{text:?}: write MODEL=TOKENS"))?;
+    let tokens = tokens.replace('_', "").parse().ok().filter(|n: &u64| *n > 0);
+    match tokens {
+        Some(tokens) if !model.is_empty() => Ok((model.to_owned(), tokens)),
+        _ => Err(format!("{text:?}: write MODEL=TOKENS, such as deepseek-chat=131072")),
+    }
+}
+
+/// Wordings in which providers state the limit (spec of the error texts: `docs/codes.md`).
+#[allow(clippy::expect_used)] // A constant pattern; a test uses it.
+static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)(?:maximum (?:context|prompt) length|context (?:length|window|size)|maximum allowed input length)(?: limit)?(?: is| of|:)?\s*\(?(\d[\d,_]{2,11})",
+    )
+    .expect("constant pattern")
+});
+
+/// The window that an error message states, tokens.
+pub fn stated_window(message: &str) -> Option<u64> {
+    let digits = LIMIT.captures(message)?.get(1)?.as_str().replace([',', '_'], "");
+    digits.parse().ok().filter(|n| *n >= 256)
+}
+
+/// Fills windows that the log does not state.
+pub fn fill(sessions: &mut [SessionRows], typed: &[(String, u64)]) {
+    let mut stated: HashMap<Arc<Route>, u64> = HashMap::new();
+    for attempt in sessions.iter_mut().flat_map(|s| &mut s.attempts) {
+        if attempt.window.is_some() {
+            attempt.window_source = Some(WindowSource::Logged);
+        } else if let Some((_, tokens)) = typed.iter().rfind(|(model, _)| *model == attempt.route.model) {
+            attempt.window = Some(*tokens);
+            attempt.window_source = Some(WindowSource::Typed);
+        } else if let Some(tokens) = attempt.failure.as_ref().and_then(|f| stated_window(&f.message)) {
+            stated.insert(Arc::clone(&attempt.route), tokens);
+        }
+    }
+    if stated.is_empty() {
+        return;
+    }
+    for attempt in sessions.iter_mut().flat_map(|s| &mut s.attempts).filter(|a| a.window.is_none()) {
+        if let Some(tokens) = stated.get(&attempt.route) {
+            attempt.window = Some(*tokens);
+            attempt.window_source = Some(WindowSource::ErrorMessage);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_window, stated_window};
+
+    #[test]
+    fn limits_in_error_texts_are_read() {
+        for (text, limit) in [
+            ("This model's maximum context length is 131072 tokens. However, you requested 140000", Some(131_072)),
+            ("the request exceeds the available context size (8192 tokens)", Some(8_192)),
+            ("maximum prompt length is 256,000", Some(256_000)),
+            ("400 status code (no body)", None),
+        ] {
+            assert_eq!(stated_window(text), limit, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_typed_window_names_its_model() {
+        assert_eq!(parse_window("a=b/c=1_000_000"), Ok(("a=b/c".to_owned(), 1_000_000)));
+        assert!(parse_window("m=0").is_err() && parse_window("=5").is_err() && parse_window("m").is_err());
+    }
+}
