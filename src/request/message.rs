@@ -108,7 +108,7 @@ struct ReplayWire {
 
 const EMPTY: &str = "\"\"";
 
-fn text_of<'a>(raw: Option<&'a RawValue>) -> &'a str {
+fn text_of(raw: Option<&RawValue>) -> &str {
     raw.map(RawValue::get).filter(|r| r.starts_with('"')).unwrap_or(EMPTY)
 }
 
