@@ -1,4 +1,5 @@
 //! Rebuilt request bodies against what a server recorded, byte for byte.
+#![allow(clippy::unwrap_used)] // A test that cannot set itself up has failed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

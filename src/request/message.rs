@@ -51,10 +51,14 @@ pub struct LoggedMessage<'a> {
     pub source: Option<(String, String)>,
 }
 
+/// A user message is the event's data itself; the others stand beside turn and step.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct EventData<'a> {
     #[serde(borrow)]
-    message: Option<&'a RawValue>,
+    message: Option<MessageWire<'a>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -104,7 +108,7 @@ struct ReplayWire {
 
 const EMPTY: &str = "\"\"";
 
-fn text_of<'a>(raw: Option<&'a RawValue>) -> &'a str {
+fn text_of(raw: Option<&RawValue>) -> &str {
     raw.map(RawValue::get).filter(|r| r.starts_with('"')).unwrap_or(EMPTY)
 }
 
@@ -114,12 +118,8 @@ impl<'a> LoggedMessage<'a> {
     /// # Errors
     /// When it is not a message as the harness writes it.
     pub fn parse(kind: MessageKind, data: &'a str) -> Result<Self, serde_json::Error> {
-        // A user message is the data itself; the others stand beside turn and step.
-        let raw = match serde_json::from_str::<EventData<'a>>(data)?.message {
-            Some(message) => message.get(),
-            None => data,
-        };
-        let wire: MessageWire<'a> = serde_json::from_str(raw)?;
+        let event: EventData<'a> = serde_json::from_str(data)?;
+        let wire = event.message.unwrap_or(MessageWire { content: event.content, source: None, tool_call_id: None });
         let source: Option<SourceWire<'a>> = match (kind, wire.source) {
             (MessageKind::Assistant, Some(raw)) => serde_json::from_str(raw.get()).ok(),
             _ => None,
@@ -142,13 +142,13 @@ fn blocks_of<'a>(
     if raw.starts_with('"') {
         return Ok(vec![Block::Text(raw)]);
     }
-    let raws: Vec<&'a RawValue> = serde_json::from_str(raw)?;
-    let mut blocks = Vec::with_capacity(raws.len());
-    for (index, raw) in raws.into_iter().enumerate() {
-        let Ok(wire) = serde_json::from_str::<BlockWire<'a>>(raw.get()) else {
-            blocks.push(Block::Other(raw.get()));
-            continue;
-        };
+    let Ok(wires) = serde_json::from_str::<Vec<BlockWire<'a>>>(raw) else {
+        // Blocks that are no objects: kept as what they are.
+        return Ok(raw_blocks(raw)?.into_iter().map(Block::Other).collect());
+    };
+    let mut raws: Option<Vec<&'a str>> = None;
+    let mut blocks = Vec::with_capacity(wires.len());
+    for (index, wire) in wires.into_iter().enumerate() {
         blocks.push(match wire.r#type.map(RawValue::get) {
             Some("\"text\"") => Block::Text(text_of(wire.text)),
             Some("\"reasoning\"") => Block::Reasoning {
@@ -161,10 +161,20 @@ fn blocks_of<'a>(
                 Block::ToolCall { id: text_of(wire.id), name: text_of(wire.name), arguments: text_of(wire.arguments) }
             }
             Some("\"tool-result\"") => tool_result(text_of(wire.tool_call_id), blocks_of(wire.content, None)?),
-            _ => Block::Other(raw.get()),
+            // Only unknown blocks are looked at as a whole, so only they cost a second pass.
+            _ => {
+                if raws.is_none() {
+                    raws = Some(raw_blocks(raw)?);
+                }
+                Block::Other(raws.as_ref().and_then(|r| r.get(index)).copied().unwrap_or("null"))
+            }
         });
     }
     Ok(blocks)
+}
+
+fn raw_blocks(raw: &str) -> Result<Vec<&str>, serde_json::Error> {
+    Ok(serde_json::from_str::<Vec<&RawValue>>(raw)?.into_iter().map(RawValue::get).collect())
 }
 
 fn tool_result<'a>(id: &'a str, content: Vec<Block<'a>>) -> Block<'a> {

@@ -1,6 +1,7 @@
 //! In: headers and messages of a session in file order.
 //! Out: the request behind every attempt: its size in messages, bytes, characters, and, where asked for, its body.
 //! Always: every message is measured once, when it enters the surface; an attempt costs the same whatever its context.
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails"))]
 
 mod hide;
 pub mod json_text;

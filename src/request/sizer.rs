@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json_text::{decode, decode_into, utf16_units, write_inside};
+use super::json_text::{decode_into, utf16_units, value_units, write_inside};
 use super::message::{Block, LoggedMessage};
 use super::surface::Surface;
 use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
@@ -151,7 +151,7 @@ impl RequestSizer {
         if let Some(raw) = &self.system_raw {
             self.scratch.clear();
             write_system(raw, &mut self.scratch);
-            let units = utf16_units(&decode(raw));
+            let units = value_units(raw);
             sums.bytes = [self.scratch.len() as u64; 3];
             sums.messages = [1; 3];
             sums.chars.system = units;
@@ -225,9 +225,10 @@ impl RequestSizer {
         };
         let mut sums = Sums::default();
         let assistant = message.kind == MessageKind::Assistant;
+        let has_reasoning = logged.blocks.iter().any(|b| matches!(b, Block::Reasoning { .. }));
         for (index, variant) in [Variant::PiAiOwn, Variant::PiAiForeign, Variant::DeepSeek].into_iter().enumerate() {
-            // Only assistant messages differ in length between variants.
-            if index > 0 && !assistant {
+            // Only assistant messages differ in length between variants, and between pi-ai's two only by reasoning.
+            if index > 0 && (!assistant || (index == 1 && !has_reasoning)) {
                 sums.bytes[index] = sums.bytes[0];
                 sums.messages[index] = sums.messages[0];
                 continue;
@@ -236,7 +237,7 @@ impl RequestSizer {
             sums.messages[index] = write_messages(&logged, variant, &mut self.scratch);
             sums.bytes[index] = self.scratch.len() as u64;
         }
-        let piece = self.estimate(&logged, &mut sums);
+        let piece = Self::estimate(&logged, &mut sums);
         let source = logged.source.map(|(provider, model)| self.source(provider, model));
         Node { sums, source, text: self.tokens.add(piece), kind: message.kind, raw }
     }
@@ -250,13 +251,9 @@ impl RequestSizer {
     }
 
     /// Characters, the harness's own meter and pi-ai's clamp meter (`docs/format.md`); gathers the text for the tokenizer.
-    fn estimate(&mut self, message: &LoggedMessage<'_>, sums: &mut Sums) -> TextPiece {
+    fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums) -> TextPiece {
         let mut piece = TextPiece { messages: sums.messages[1].max(sums.messages[2]) as u32, ..TextPiece::default() };
-        let scratch = &mut self.scratch;
-        let mut length = |raw: &str| {
-            scratch.clear();
-            write_inside(raw, scratch)
-        };
+        let length = value_units;
         let (mut own, mut tool, mut blocks) = (0u64, 0u64, 0u64);
         let mut clamp_units = 0u64;
         for block in &message.blocks {

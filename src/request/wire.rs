@@ -190,6 +190,15 @@ impl<'a> Arguments<'a> {
 
 /// The compact form of arguments that are JSON in another form; `None`: they are compact, or no JSON.
 pub fn compact_arguments(raw: &str) -> Option<String> {
+    // White space and long escapes are what sets another form apart; most arguments have neither.
+    if !raw.contains([' ', '\t'])
+        && !raw.contains("\\n")
+        && !raw.contains("\\r")
+        && !raw.contains("\\u")
+        && !raw.contains("\\/")
+    {
+        return None;
+    }
     let text = decode(raw);
     let mut compact = Vec::with_capacity(text.len());
     write_compact(&text, &mut compact);

@@ -50,7 +50,7 @@ impl Gatherer<'_> {
         let tokens = match self.counted.get(index).copied().flatten() {
             Some(tokens) => tokens,
             None => {
-                let tokens = bpe::count(&text.text) as u32;
+                let tokens = text.approximate.unwrap_or_else(|| bpe::count(&text.text) as u32);
                 if let Some(slot) = self.counted.get_mut(index) {
                     *slot = Some(tokens);
                 }

@@ -54,8 +54,8 @@ pub fn fit<'a>(samples: impl Iterator<Item = &'a Sample>, prior: Coefficients, s
         let off = (sample.tokens - prior.of(&sample.features)).abs() / error;
         let weight = if off > 6.0 { 36.0 / (off * off) } else { 1.0 } / (error * error);
         for j in 0..3 {
-            for k in 0..3 {
-                matrix[j][k] += weight * sample.features[j] * sample.features[k];
+            for (cell, feature) in matrix[j].iter_mut().zip(sample.features) {
+                *cell += weight * sample.features[j] * feature;
             }
             right[j] += weight * sample.features[j] * sample.tokens;
         }
@@ -75,8 +75,9 @@ fn solve(mut matrix: [[f64; 3]; 3], mut right: Features) -> Option<Features> {
         for row in 0..3 {
             if row != column {
                 let factor = matrix[row][column] / matrix[column][column];
-                for k in 0..3 {
-                    matrix[row][k] -= factor * matrix[column][k];
+                let pivot_row = matrix[column];
+                for (cell, above) in matrix[row].iter_mut().zip(pivot_row) {
+                    *cell -= factor * above;
                 }
                 right[row] -= factor * right[column];
             }

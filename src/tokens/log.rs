@@ -12,7 +12,12 @@ pub struct TextPiece {
     pub calls: u32,
     /// Tokens of its images, by an assumed rule.
     pub image_tokens: u64,
+    /// Its tokens at 4 bytes each, where the text was let go to bound memory.
+    pub approximate: Option<u32>,
 }
+
+/// Most text kept of one session, bytes. Longer sessions let their oldest texts go; a log of 50 MB compressed stays below.
+const MOST_TEXT: usize = 64 << 20;
 
 /// A change of the surface: the index of a piece, and whether it entered or left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +35,27 @@ pub struct TokenLog {
     pub pieces: Vec<TextPiece>,
     /// Changes in order.
     pub changes: Vec<Change>,
+    /// Bytes of text held.
+    held: usize,
+    /// Pieces from here on still have their text.
+    oldest: usize,
 }
 
 impl TokenLog {
     /// A piece enters; returns its index.
     pub fn add(&mut self, piece: TextPiece) -> u32 {
         let index = self.pieces.len() as u32;
+        self.held += piece.text.len();
         self.pieces.push(piece);
         self.changes.push(Change { piece: index, entered: true });
+        while self.held > MOST_TEXT
+            && let Some(old) = self.pieces.get_mut(self.oldest)
+        {
+            let text = std::mem::take(&mut old.text);
+            old.approximate = Some((text.len() / 4) as u32);
+            self.held -= text.len();
+            self.oldest += 1;
+        }
         index
     }
 
