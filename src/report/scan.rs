@@ -73,8 +73,10 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
 }
 
 fn span_line(summary: &Summary, zone: &TimeZone) -> String {
-    let length =
-        summary.first_time.zip(summary.last_time).map_or_else(String::new, |(a, b)| format!(" ({})", span(b.saturating_sub(a))));
+    let length = summary
+        .first_time
+        .zip(summary.last_time)
+        .map_or_else(String::new, |(a, b)| format!(" ({})", span(b.saturating_sub(a))));
     let name = zone.iana_name().unwrap_or("UTC");
     format!("{} to {}{length}, {name}", moment(summary.first_time, zone), moment(summary.last_time, zone))
 }
