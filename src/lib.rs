@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod filter;
 pub mod notice;
 pub mod pipeline;
+pub mod policy;
 pub mod redact;
 pub mod report;
 pub mod request;

@@ -34,7 +34,7 @@ pub struct Evidence {
 }
 
 /// Most samples a session gives to the fits: enough for three coefficients, a few milliseconds of counting.
-const SAMPLES: usize = 24;
+const SAMPLES: usize = 8;
 
 /// Gathers evidence; see [`gather`].
 struct Gatherer<'a> {
