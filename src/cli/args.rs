@@ -37,6 +37,11 @@ pub enum Command {
     Verify(VerifyArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
+    /// One error text through every release's rules: its code, whether it is retried, what the text supports
+    Classify(ClassifyArgs),
+    /// Retry policies: what the harness would refuse or silently do, and when it would try again
+    #[command(subcommand)]
+    Policy(PolicyCommand),
 }
 
 /// Arguments of `scan`.
@@ -109,6 +114,84 @@ pub enum VerifyFormat {
     Table,
     /// One JSON object per log (docs/json.md)
     Ndjson,
+}
+
+/// Arguments of `classify`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics classify '400 status code (no body)'\n  dsh-forensics classify --status 429 '{\"error\":{\"message\":\"rpm exhausted\"}}' --format json\n  pbpaste | dsh-forensics classify -"
+)]
+pub struct ClassifyArgs {
+    /// The error text, or - for standard input; a JSON body with or without a status before it will do
+    #[arg(value_name = "TEXT", default_value = "-")]
+    pub text: String,
+    /// HTTP status, where it is known apart from the text
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub status: Option<u16>,
+    /// Name of the provider as configured in the harness (cerebras has a rule of its own)
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ClassifyFormat::Table, help_heading = "Output")]
+    pub format: ClassifyFormat,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Formats of `classify`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClassifyFormat {
+    /// For a terminal
+    Table,
+    /// For programs (docs/json.md)
+    Json,
+}
+
+/// The commands under `policy`.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Everything the harness would refuse in a settings file, and every trap, each with its line and the fix
+    Lint(PolicyLintArgs),
+    /// When a policy would try again: attempt, delay, cumulative
+    Schedule(PolicyScheduleArgs),
+}
+
+/// Arguments of `policy lint`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
+)]
+pub struct PolicyLintArgs {
+    /// settings.yaml, cordis.patch.yml or policies.toml
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Release of the harness whose rules hold
+    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
+    pub dsh_version: String,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `policy schedule`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics policy schedule\n  dsh-forensics policy schedule 'dsh-default + maxRetries 10 + maxDelayMs 30000'\n  dsh-forensics policy schedule dsh-always --retry-after-ms 30000"
+)]
+pub struct PolicyScheduleArgs {
+    /// A preset, or a preset with edits: 'dsh-default + maxRetries 10'
+    #[arg(value_name = "POLICY", default_value = "dsh-default")]
+    pub policy: String,
+    /// Retry-After that every failure carries, milliseconds
+    #[arg(long, value_name = "MS")]
+    pub retry_after_ms: Option<f64>,
+    /// Most attempts shown
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub rows: usize,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `request`.

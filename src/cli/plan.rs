@@ -149,7 +149,8 @@ impl Plan {
     }
 }
 
-fn layout(output: &OutputArgs) -> Layout {
+/// Width and colour of what is printed.
+pub fn layout(output: &OutputArgs) -> Layout {
     let to_terminal = output.output.is_none() && std::io::stdout().is_terminal();
     let color = match output.color {
         When::Always => true,

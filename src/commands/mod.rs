@@ -2,7 +2,9 @@
 //! Out: one file per command: read, analyse, render, and the exit status.
 //! Always: commands hold no analysis of their own.
 
+mod classify;
 mod failures;
+mod policy;
 mod request;
 mod scan;
 mod verify;
@@ -25,6 +27,8 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Failures(args) => failures::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
+        Command::Classify(args) => classify::run(args),
+        Command::Policy(command) => policy::run(command),
     }
 }
 

@@ -2,6 +2,7 @@
 //! Out: text: a terminal page, Markdown, JSON, CSV. One renderer per file.
 //! Always: renderers never compute; what they print was counted or estimated before.
 
+pub mod classify;
 pub mod document;
 pub mod failures;
 pub mod json;
