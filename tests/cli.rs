@@ -582,9 +582,11 @@ fn a_failure_row_holds_what_the_log_says_and_null_for_the_rest() {
     assert_eq!(row["chain"]["fate"], json!("gave_up"));
     assert_eq!(row["chain"]["retry_scheduled"], json!(false));
     for (name, value) in row.as_object().unwrap() {
-        assert!(*value != json!("") && *value != json!("unknown"), "{name} is {value}");
+        assert!(*value != json!("") && (*value != json!("unknown") || name == "fixable_by"), "{name} is {value}");
     }
-    for name in ["status", "retry_after_ms", "verdict", "supported_code", "since_compaction"] {
+    // A few hundred tokens in a window of 262,144: whatever the answer without a body meant, it was no overflow.
+    assert_eq!(row["verdict"], json!("contradicted"));
+    for name in ["status", "retry_after_ms", "since_compaction"] {
         assert_eq!(row.get(name), Some(&Value::Null), "{name}");
     }
 }

@@ -69,7 +69,7 @@ fn exercise(discovery: Discovery) {
     let summary = Summary::of(&dataset, &filters, &["8ev".parse().unwrap(), "60s".parse().unwrap()]);
     serde_json::to_string(&ScanV1::new(&dataset, &summary)).unwrap();
     scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false);
-    let rows = failures::rows(&dataset, &filters);
+    let rows = failures::rows(&dataset, &filters, &dsh_forensics::evidence::Verdicts::of(&dataset.sessions));
     failures::ndjson(&rows).unwrap();
     failures::page(&rows, false, &jiff::tz::TimeZone::UTC);
 }

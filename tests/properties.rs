@@ -59,6 +59,11 @@ fn scan_without_events(bytes: &[u8]) -> Value {
     json["counts"]["events"] = Value::Null;
     json["span"] = Value::Null;
     json["windows"] = Value::Null;
+    for route in json["sizes_by_route"].as_array_mut().into_iter().flatten() {
+        if let Some(jump) = route["largest_jump"].as_object_mut() {
+            jump.remove("seq");
+        }
+    }
     json
 }
 

@@ -347,6 +347,8 @@ fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Bod
     let wire: MessageWire<'a> = if kind == MessageKind::Assistant {
         serde_json::from_str(raw)?
     } else {
+        // Read to its end all the same: a field that stands behind the data must not be taken for a part of it.
+        serde_json::from_str::<serde::de::IgnoredAny>(raw)?;
         MessageWire { turn: None, step: None, usage: None, interrupted: None, stream: None }
     };
     let op = match op {

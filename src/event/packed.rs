@@ -143,19 +143,21 @@ impl<'a> FastEnvelope<'a> {
         cursor.literal(b",\"data\":")?;
         let mut data = cursor.rest.strip_suffix(b"}")?;
         let mut surface_op = None;
-        if let Some(head) = data.strip_suffix(b",\"surfaceOp\":\"append\"") {
-            (data, surface_op) = (head, Some("\"append\""));
-        } else if let Some(at) = replace_op(data) {
-            surface_op = Some(std::str::from_utf8(&data[at + REPLACE.len() - 1..]).ok()?);
-            data = &data[..at];
-        }
-        if data.ends_with(b"]") {
-            let array = memchr::memrchr(b':', data)?;
-            let inside = &data[array + 1..data.len() - 1];
-            if !inside.iter().all(|b| b.is_ascii_digit() || matches!(b, b'[' | b']' | b',')) {
-                return None;
+        // The two fields behind the data come in either order.
+        for _ in 0..2 {
+            if let Some(head) = data.strip_suffix(b",\"surfaceOp\":\"append\"") {
+                (data, surface_op) = (head, Some("\"append\""));
+            } else if let Some(at) = replace_op(data) {
+                surface_op = Some(std::str::from_utf8(&data[at + REPLACE.len() - 1..]).ok()?);
+                data = &data[..at];
+            } else if data.ends_with(b"]") {
+                let array = memchr::memrchr(b':', data)?;
+                let inside = &data[array + 1..data.len() - 1];
+                if !inside.iter().all(|b| b.is_ascii_digit() || matches!(b, b'[' | b']' | b',')) {
+                    return None;
+                }
+                data = data[..array].strip_suffix(b",\"sourceEventSeqs\"")?;
             }
-            data = data[..array].strip_suffix(b",\"sourceEventSeqs\"")?;
         }
         // `ignorable` or a foreign field would stand here in place of the data's closing brace; where it ends in a
         // brace of its own, the data is no JSON and the caller's parse of it fails.

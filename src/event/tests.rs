@@ -258,3 +258,29 @@ fn a_header_is_a_session_line_with_an_id() {
         assert!(SessionHeader::parse(other).is_none(), "{}", String::from_utf8_lossy(other));
     }
 }
+
+/// Later formats write the two fields behind the data in the other order, and plugins may add fields of their own: the
+/// data must end where it ends, or a replaced node stays on the surface.
+#[test]
+fn fields_behind_the_data_are_told_apart_in_any_order() {
+    let data = r#"{"content":[{"type":"text","text":"a"}]}"#;
+    let replace = r#""surfaceOp":{"op":"replace","startSeq":4,"endSeq":4}"#;
+    let sources = r#""sourceEventSeqs":[4,[6,9]]"#;
+    let foreign = r#""note":{"by":"plugin"}"#;
+    for tail in [
+        format!("{replace},{sources}"),
+        format!("{sources},{replace}"),
+        format!("{replace},{foreign}"),
+        format!("{foreign},{replace}"),
+        format!("{sources},{replace},{foreign}"),
+    ] {
+        let line = format!(r#"{{"type":"system/message","seq":6,"time":1,"data":{data},{tail}}}"#);
+        let mut decoder = crate::event::Decoder::new(128);
+        let Body::Message(message) = decoder.decode(line.as_bytes()).unwrap().body else { panic!("{line}") };
+        assert_eq!(
+            (message.raw, message.op),
+            (data, Some(crate::event::SurfaceOp::Replace { start: 4, end: 4 })),
+            "{line}"
+        );
+    }
+}

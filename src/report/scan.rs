@@ -160,14 +160,17 @@ fn codes(summary: &Summary) -> Table {
 
 fn bodyless(summary: &Summary) -> Option<Cell> {
     let overflow = summary.by_code.iter().find(|(code, _)| code == OVERFLOW).map_or(0, |(_, n)| n.failed_attempts);
+    let contradicted =
+        summary.verdicts_by_code.get(&(OVERFLOW.to_owned(), Verdict::Contradicted)).copied().unwrap_or(0);
     (summary.bodyless_failures > 0).then(|| {
         Cell::toned(
             format!(
-                "{} of {} ({}) came back without a body: such an answer says nothing about its cause. {OVERFLOW} is the code of {overflow}.",
+                "{} of {} ({}) came back without a body: such an answer says nothing about its cause. {OVERFLOW} is the code of {overflow}; the evidence contradicts {contradicted} of them.",
                 grouped(summary.bodyless_failures),
                 counted(summary.counts.failed_attempts, "failed attempt"),
                 percent(summary.bodyless_failures, summary.counts.failed_attempts),
                 overflow = counted(overflow, "attempt"),
+                contradicted = grouped(contradicted),
             ),
             Tone::Warn,
         )
