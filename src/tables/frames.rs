@@ -82,7 +82,7 @@ macro_rules! from_values {
 from_values!(u64, Option<u64>, Option<i64>, Option<f64>, f64, bool, String, Option<String>, Option<u32>, u32);
 
 /// Rows of all sessions with the session they belong to.
-fn flat<'a, R>(sessions: &'a [SessionRows], rows: fn(&SessionRows) -> &[R]) -> Vec<(&'a SessionRows, &'a R)> {
+fn flat<R>(sessions: &[SessionRows], rows: fn(&SessionRows) -> &[R]) -> Vec<(&SessionRows, &R)> {
     sessions.iter().flat_map(|s| rows(s).iter().map(move |r| (s, r))).collect()
 }
 
