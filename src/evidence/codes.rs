@@ -141,8 +141,7 @@ pub enum Route {
     DeepSeek,
 }
 
-/// The codes that the harness retries when no `retryableCodes` are given.
-pub const DEFAULT_RETRYABLE_CODES: [&str; 5] = ["EMPTY_RESPONSE", "RATE_LIMIT", "SERVER", "TIMEOUT", "TRANSPORT"];
+pub use crate::policy::model::DEFAULT_RETRYABLE_CODES;
 
 /// Whether the harness's default policy (`normal`, no `retryableCodes`) retries this code.
 #[must_use]
