@@ -3,6 +3,7 @@
 //! The way through: [`discover`] → [`archive`] → [`event`] → [`session`] → [`tables`] → analyses → [`report`].
 
 pub mod archive;
+pub mod charts;
 pub mod cli;
 pub mod commands;
 pub mod context_window;

@@ -40,6 +40,10 @@ pub enum Command {
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
     Classify(ClassifyArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// Man pages, one file for each command
+    Man(ManArgs),
     /// Retry policies: what the harness would refuse or silently do, and when it would try again
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -54,6 +58,7 @@ impl Command {
             Self::Verify(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
+            Self::Completions(_) | Self::Man(_) => Language::from_environment(),
             Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
             Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
         }
@@ -121,6 +126,26 @@ pub struct VerifyArgs {
     /// Read packed rows and embedded streams in full and check that texts and gaps agree
     #[arg(long)]
     pub deep: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics completions bash > /etc/bash_completion.d/dsh-forensics\n  dsh-forensics completions zsh > ~/.zfunc/_dsh-forensics\n  dsh-forensics completions fish > ~/.config/fish/completions/dsh-forensics.fish"
+)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dsh-forensics man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Directory that the pages are written into; it is made where it does not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 /// Formats of `verify`.
@@ -264,6 +289,8 @@ pub enum ScanFormat {
     Json,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// Formats of `failures`.
@@ -277,6 +304,8 @@ pub enum FailuresFormat {
     Csv,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// What to read and how.
@@ -349,6 +378,23 @@ pub struct FilterArgs {
     /// Only projects whose directory name contains this
     #[arg(long, value_name = "TEXT")]
     pub project: Vec<String>,
+}
+
+impl FilterArgs {
+    /// The filters as typed, one text each.
+    pub fn typed(&self) -> Vec<String> {
+        let single = [("since", &self.since), ("until", &self.until)];
+        let several = [
+            ("session", &self.session),
+            ("provider", &self.provider),
+            ("model", &self.model),
+            ("code", &self.code),
+            ("project", &self.project),
+        ];
+        let single = single.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let several = several.into_iter().flat_map(|(name, values)| values.iter().map(move |v| (name, v.clone())));
+        single.chain(several).map(|(name, value)| format!("--{name} {value}")).collect()
+    }
 }
 
 /// When to do something that suits a terminal.

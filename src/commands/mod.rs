@@ -3,6 +3,7 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
+mod completions;
 mod failures;
 mod policy;
 mod request;
@@ -30,6 +31,8 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => completions::man(args),
         Command::Policy(command) => policy::run(command),
     }
 }

@@ -1,11 +1,14 @@
 //! In: the results of the analyses.
-//! Out: text: a terminal page, Markdown, JSON, CSV. One renderer per file.
+//! Out: text: a terminal page, Markdown, HTML, JSON, CSV. One renderer per file.
 //! Always: renderers never compute; what they print was counted or estimated before.
 
+mod bars;
+pub mod charts;
 pub mod classify;
 pub mod definitions;
 pub mod document;
 pub mod failures;
+pub mod html;
 pub mod json;
 pub mod lang;
 pub mod markdown;

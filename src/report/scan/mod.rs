@@ -6,10 +6,12 @@ mod tables;
 
 use jiff::tz::TimeZone;
 
+use super::charts::{fill, fill_rate, over_time, retries};
 use super::document::{Block, Cell, Page, Tone};
 use super::lang::Language;
 use super::numbers::{bytes, grouped, moment, percent, span};
 use super::words;
+use crate::charts::Charts;
 use crate::evidence::Verdict;
 use crate::message;
 use crate::message::Message;
@@ -19,7 +21,14 @@ use crate::redact::redact;
 use crate::summary::Summary;
 
 /// Builds the page.
-pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
+pub fn page(
+    dataset: &Dataset,
+    summary: &Summary,
+    charts: &Charts,
+    zone: &TimeZone,
+    narrowed: bool,
+    language: Language,
+) -> Page {
     let mut page = Page::default();
     page.blocks.push(Block::Title(language.render(&headline(dataset, summary))));
     let faint = |message: &Message| Cell::toned(language.render(message), Tone::Faint);
@@ -36,6 +45,10 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         page.text(Cell::toned(language.render(&sentence), Tone::Warn));
     }
     page.blocks.push(Block::Table(tables::levels(summary, language)));
+    page.blocks.extend(over_time(charts, language).map(Block::Chart));
+    page.blocks.extend(fill(charts, language).map(Block::Chart));
+    page.blocks.extend(fill_rate(charts, language).map(Block::Picture));
+    page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Table(tables::codes(summary, language)));
     page.blocks.push(Block::Fold(language.say("scan.details")));
     page.blocks.push(Block::Table(tables::routes(summary, language)));
