@@ -415,6 +415,7 @@ impl SessionBuilder {
                 FinishKind::Aborted => Outcome::Aborted,
                 _ => Outcome::Succeeded,
             };
+            attempt.cut_at_limit = finish.kind == FinishKind::MaxTokens;
             if attempt.outcome == Outcome::Failed {
                 attempt.failure = Some(
                     finish.failure.clone().unwrap_or_else(|| Failure { code: "UNKNOWN".into(), ..Failure::default() }),
@@ -459,6 +460,7 @@ impl SessionBuilder {
             fate: None,
             request,
             usage_untrusted: false,
+            cut_at_limit: false,
             last_tool: self.last_tool.clone(),
             selected: true,
         });

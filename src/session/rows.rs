@@ -122,6 +122,8 @@ pub struct AttemptRow {
     pub request: Option<Box<RequestSize>>,
     /// Its usage cannot be right for the size of its request.
     pub usage_untrusted: bool,
+    /// The answer was cut at the output limit (`max-tokens`, `length` at the provider), and counts as a success.
+    pub cut_at_limit: bool,
     /// Last tool called before it.
     pub last_tool: Option<Arc<str>>,
     /// Within the filters of the command line.
