@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::finding::short_text;
+use crate::evidence::masked::{self, Masked};
 use crate::evidence::{Judgement, Route as Adapter, Supported, Verdicts, supports, verdict};
 use crate::event::Failure;
 use crate::filter::Filters;
@@ -77,6 +78,8 @@ pub struct Context<'a> {
     pub filters: &'a Filters,
     /// Failed attempts in order of session and attempt.
     pub cases: Vec<Case<'a>>,
+    /// Failures that hide behind another name.
+    pub masked: Masked,
     /// Hits of a settings file that was given, with its name.
     pub lint: Option<(&'a str, &'a [crate::policy::LintHit])>,
     successes: HashMap<RouteKey<'a>, Vec<i64>>,
@@ -93,6 +96,7 @@ impl<'a> Context<'a> {
             verdicts,
             filters,
             cases: Vec::new(),
+            masked: masked::of(&dataset.sessions, verdicts),
             lint: None,
             successes: HashMap::new(),
             policies: HashMap::new(),
@@ -151,6 +155,13 @@ impl<'a> Context<'a> {
     /// The cases that a test holds for.
     pub fn cases_where(&self, test: impl Fn(&Case<'a>) -> bool) -> Vec<&Case<'a>> {
         self.cases.iter().filter(|case| test(case)).collect()
+    }
+
+    /// An attempt within the filters, with its session.
+    pub fn attempt(&self, session: usize, attempt: usize) -> Option<(&'a SessionRows, &'a AttemptRow)> {
+        let session = self.dataset.sessions.get(session)?;
+        let attempt = session.attempts.get(attempt).filter(|a| a.selected)?;
+        Some((session, attempt))
     }
 
     /// The first success on a route after a moment, epoch milliseconds.
