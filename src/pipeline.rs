@@ -315,6 +315,7 @@ pub fn read_one_observed(
     }
     report.damage.extend(fold.bad);
     let mut rows = fold.builder.finish();
+    rows.torn = report.is_torn();
     rows.sha256 = input.hash.map(|h| hex(&h.finalize()));
     let unreadable = report.is_corrupt();
     ReadSession { rows: Some(rows), report, display: archive.display.clone(), unreadable }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
     Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route,
-    SessionRows, SinceCompaction, Trigger, TurnRow,
+    SessionRows, SinceCompaction, Trigger, TurnRow, UnknownEvents,
 };
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
@@ -310,8 +310,12 @@ impl SessionBuilder {
             }
             Body::EndSeed { inherited: true } => self.inherited_prefix_ends(event),
             Body::EndSeed { inherited: false } => {}
-            Body::Other { kind, known } => {
+            Body::Other { kind, known, ignorable } => {
                 if !known {
+                    if !ignorable {
+                        let first = UnknownEvents { count: 0, first_seq: event.seq };
+                        self.rows.unknown_required.entry(kind.clone()).or_insert(first).count += 1;
+                    }
                     *self.rows.unknown_types.entry(kind.clone()).or_default() += 1;
                 }
             }
@@ -347,6 +351,7 @@ impl SessionBuilder {
             last_seq: self.rows.last_seq,
             anomalies: std::mem::take(&mut self.rows.anomalies),
             unknown_types: std::mem::take(&mut self.rows.unknown_types),
+            unknown_required: std::mem::take(&mut self.rows.unknown_required),
             inherited_events: self.rows.inherited_events + self.rows.events - event.members,
             events: event.members,
             first_time: event.time,
@@ -413,6 +418,7 @@ impl SessionBuilder {
                 FinishKind::Aborted => Outcome::Aborted,
                 _ => Outcome::Succeeded,
             };
+            attempt.cut_at_limit = finish.kind == FinishKind::MaxTokens;
             if attempt.outcome == Outcome::Failed {
                 attempt.failure = Some(
                     finish.failure.clone().unwrap_or_else(|| Failure { code: "UNKNOWN".into(), ..Failure::default() }),
@@ -457,6 +463,7 @@ impl SessionBuilder {
             fate: None,
             request,
             usage_untrusted: false,
+            cut_at_limit: false,
             last_tool: self.last_tool.clone(),
             selected: true,
         });
