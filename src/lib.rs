@@ -6,6 +6,7 @@ pub mod archive;
 pub mod cli;
 pub mod commands;
 pub mod context_window;
+pub mod correlate;
 pub mod demo;
 pub mod discover;
 pub mod event;

@@ -3,6 +3,9 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 pub mod classify;
+pub mod compactions;
+pub mod compactions_json;
+pub mod correlation;
 pub mod document;
 pub mod failures;
 pub mod json;

@@ -2,6 +2,8 @@
 
 use jiff::tz::TimeZone;
 
+use super::compactions;
+use super::correlation;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
 use super::lang::Language;
@@ -57,8 +59,8 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         }
         page.text(Cell::toned(sentence, Tone::Faint));
     }
-    page.blocks.push(Block::Table(compactions(summary)));
-    page.blocks.push(Block::Table(windows(summary)));
+    page.blocks.push(Block::Table(compaction_counts(summary)));
+    correlations(&mut page, summary, language);
     page.blocks.push(Block::Table(sessions(summary)));
     if !summary.unknown_types.is_empty() {
         let list: Vec<String> = summary
@@ -81,6 +83,21 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         page.blocks.push(Block::List(groups.iter().map(line).collect()));
     }
     page
+}
+
+/// The windows with the answer in words, and what else goes with failures.
+fn correlations(page: &mut Page, summary: &Summary, language: Language) {
+    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
+    let studies = summary.compaction_study.as_ref().map_or(&[][..], |study| &study.windows);
+    page.blocks.push(Block::Table(correlation::windows_table(&summary.windows, studies, shown, language)));
+    if let Some(study) = summary.compaction_study.as_ref().filter(|_| shown) {
+        page.text(compactions::answer(summary, study, language));
+    }
+    if let Some((lines, note)) = correlation::explanations(&summary.columns, language) {
+        page.blocks.push(Block::Heading(language.say("compactions.columns")));
+        page.blocks.push(Block::List(lines));
+        page.text(note);
+    }
 }
 
 fn span_line(summary: &Summary, zone: &TimeZone) -> String {
@@ -242,7 +259,7 @@ fn chains(summary: &Summary) -> Option<String> {
         .then(|| format!("failure chains (the attempts of a step from its first failure on): {}", fates.join(", ")))
 }
 
-fn compactions(summary: &Summary) -> Table {
+fn compaction_counts(summary: &Summary) -> Table {
     let trigger = |t: Trigger| summary.triggers.get(&t).copied().unwrap_or(0);
     let outcome = |o: CompactionOutcome| summary.outcomes.get(&o).copied().unwrap_or(0);
     let total = summary.counts.compactions;
@@ -268,38 +285,6 @@ fn compactions(summary: &Summary) -> Table {
             Vec::new()
         },
         note: Some("the trigger is not logged, it is inferred from where the compaction stands; prunes cut tool results without a model call".to_owned()),
-    }
-}
-
-fn windows(summary: &Summary) -> Table {
-    Table {
-        title: "Failed steps soon after a compaction".to_owned(),
-        columns: vec![
-            Column::text("window", 0),
-            Column::number("failed steps inside", 0),
-            Column::number("of all", 0),
-            Column::number("share", 0),
-        ],
-        rows: if summary.counts.compactions > 0 && summary.counts.failed_steps > 0 {
-            summary
-                .windows
-                .iter()
-                .map(|w| {
-                    vec![
-                        w.window.to_string().into(),
-                        grouped(w.inside).into(),
-                        grouped(w.total).into(),
-                        percent(w.inside, w.total).into(),
-                    ]
-                })
-                .collect()
-        } else {
-            Vec::new()
-        },
-        note: Some(
-            "compactions that an overflow failure caused are left out: they come after a failure, not before one"
-                .to_owned(),
-        ),
     }
 }
 
