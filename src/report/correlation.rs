@@ -154,7 +154,7 @@ pub fn windows_table(counts: &[WindowCounts], studies: &[WindowStudy], shown: bo
             Column::number(say("compactions.ends-inside"), 0),
             Column::number(say("compactions.of-all"), 0),
             Column::number(say("compactions.share"), 0),
-            Column::number(say("compactions.begin-inside"), 2),
+            Column::number(say("compactions.begin-inside"), 4),
             Column::number(say("compactions.rate-inside"), 3),
             Column::number(say("compactions.rate-elsewhere"), 3),
             Column::number(say("compactions.times"), 0),
