@@ -7,3 +7,4 @@ pub mod compactions_args;
 pub mod exit;
 pub mod output;
 pub mod plan;
+pub mod suggest;
