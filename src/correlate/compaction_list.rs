@@ -7,9 +7,9 @@ use crate::stats::median;
 /// After a compaction that helps, the prompt is at most this part of what it was.
 const SHRUNK: f64 = 0.9;
 /// Compactions with at most this many attempts between them follow closely.
-const CLOSE_ATTEMPTS: u64 = 3;
+const CLOSE_ATTEMPTS: u64 = 2;
 /// This many that follow closely are a storm.
-const STORM: usize = 3;
+const STORM: usize = 4;
 
 /// Distance from the end of a compaction (of an open one: its start) to the next failed attempt of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum RunKind {
     SameError,
     /// They were done, and the prompt after them was about as large as before.
     NotShrinking,
-    /// At least three with at most three attempts between them.
+    /// At least four with at most two attempts between them.
     Storm,
 }
 

@@ -91,6 +91,9 @@ impl Answer {
         let Some(study) = self.window.and_then(|index| windows.get(index)) else {
             return vec![message!("compactions.no-window")];
         };
+        if self.failed_steps == 0 {
+            return vec![message!("compactions.no-failure")];
+        }
         let facts = [lies(study.window, counted), rates(study), Some(self.conclusion(study))];
         facts.into_iter().flatten().collect()
     }

@@ -46,6 +46,11 @@ pub fn page(report: &Report<'_>, zone: &TimeZone, language: Language) -> Page {
         prunes = grouped(report.summary.prunes),
     ))));
     page.text(answer(report.summary, report.study, language));
+    let left_out = report.list.with_trigger(Trigger::Overflow).count() as u64;
+    if left_out > 0 {
+        let sentence = message!("compactions.left-out", n = grouped(left_out), total = grouped(total));
+        page.text(Cell::toned(language.render(&sentence), Tone::Faint));
+    }
     page.blocks.push(Block::Table(windows_table(&report.summary.windows, &report.study.windows, true, language)));
     page.blocks.push(Block::Table(any_failure(report.study, language)));
     page.blocks.push(Block::Chart(chart(report.study, language)));
@@ -135,6 +140,11 @@ fn chart(study: &CompactionStudy, language: Language) -> Chart {
     }
 }
 
+/// A length of time, or a dash.
+fn time(ms: Option<i64>, language: Language) -> String {
+    ms.map_or_else(|| "–".to_owned(), |ms| language.render(&span(ms)))
+}
+
 fn trigger_key(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Pressure => "compactions.trigger-pressure",
@@ -163,7 +173,7 @@ fn by_trigger(report: &Report<'_>, language: Language) -> Table {
         if summary.started > 0 {
             let mut row: Vec<Cell> = vec![say(trigger_key(trigger)).into(), grouped(summary.started).into()];
             row.extend(summary.outcomes.map(|count| Cell::from(grouped(count))));
-            row.push(summary.median_duration_ms.map_or_else(|| "–".to_owned(), span).into());
+            row.push(time(summary.median_duration_ms, language).into());
             row.push(optional(summary.median_tokens_before).into());
             row.push(optional(summary.median_tokens_after).into());
             row.extend(ratio_of(trigger.name()).map(Cell::from));
@@ -263,8 +273,8 @@ fn row(listed: &Listed<'_>, zone: &TimeZone, language: Language) -> Vec<Cell> {
     let next = listed.next_failure.map_or_else(
         || language.say("compactions.never"),
         |next| {
-            let time = next.ms.map_or_else(dash, span);
-            language.render(&message!("compactions.after-attempts", attempts = next.attempts, span = time))
+            let span = time(next.ms, language);
+            language.render(&message!("compactions.after-attempts", attempts = next.attempts, span = span))
         },
     );
     let duration = row.end_time.zip(row.start_time).map(|(end, start)| end.saturating_sub(start));
@@ -275,7 +285,7 @@ fn row(listed: &Listed<'_>, zone: &TimeZone, language: Language) -> Vec<Cell> {
         language.say(trigger_key(row.trigger)).into(),
         Cell::toned(language.say(outcome_key(row.outcome)), tone),
         row.error.as_ref().map_or_else(dash, |error| redact(&error.code).into_owned()).into(),
-        duration.map_or_else(dash, span).into(),
+        time(duration, language).into(),
         optional(row.tokens_before).into(),
         optional(row.tokens_after).into(),
         row.caused_by_failure_seq.map_or_else(dash, |seq| seq.to_string()).into(),

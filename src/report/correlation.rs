@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::definitions::Term;
 use super::document::{Cell, Column, Table, Tone};
 use super::lang::Language;
 use super::numbers::{grouped, p_value, percent, ratio};
@@ -150,10 +151,10 @@ pub fn windows_table(counts: &[WindowCounts], studies: &[WindowStudy], shown: bo
     Table {
         title: say("compactions.windows"),
         columns: vec![
-            Column::text(say("compactions.window"), 0),
-            Column::number(say("compactions.ends-inside"), 0),
-            Column::number(say("compactions.of-all"), 0),
-            Column::number(say("compactions.share"), 0),
+            Column::text(say("compactions.window"), 0).means(Term::AfterCompaction),
+            Column::number(say("compactions.ends-inside"), 0).means(Term::AfterCompaction),
+            Column::number(say("compactions.of-all"), 0).means(Term::Step),
+            Column::number(say("compactions.share"), 0).means(Term::Share),
             Column::number(say("compactions.begin-inside"), 4),
             Column::number(say("compactions.rate-inside"), 3),
             Column::number(say("compactions.rate-elsewhere"), 3),
