@@ -7,6 +7,7 @@ pub mod charts;
 pub mod cli;
 pub mod commands;
 pub mod context_window;
+pub mod correlate;
 pub mod demo;
 pub mod discover;
 pub mod event;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compactions_args::CompactionsArgs;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -34,6 +35,8 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// Do compactions cause failures? Every compaction, and the rate of failures around them
+    Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
@@ -55,6 +58,7 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),

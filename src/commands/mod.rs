@@ -4,6 +4,7 @@
 
 mod classify;
 mod completions;
+mod compactions;
 mod failures;
 mod policy;
 mod request;
@@ -28,6 +29,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Compactions(args) => compactions::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),

@@ -22,6 +22,7 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     }
     let mut summary = Summary::of(&dataset, &plan.filters, &args.windows);
     summary.add_verdicts(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
+    summary.add_correlations(&dataset, &plan.filters, &plan.zone);
     let page = || {
         scan::page(
             &dataset,

@@ -5,6 +5,9 @@
 mod bars;
 pub mod charts;
 pub mod classify;
+pub mod compactions;
+pub mod compactions_json;
+pub mod correlation;
 pub mod definitions;
 pub mod document;
 pub mod failures;

@@ -36,6 +36,7 @@ macro_rules! areas {
 areas! {
     "charts",
     "common",
+    "compactions",
     "definitions",
     "errors",
     "failures",

@@ -7,6 +7,8 @@ mod tables;
 use jiff::tz::TimeZone;
 
 use super::charts::{fill, fill_rate, over_time, retries};
+use super::compactions;
+use super::correlation;
 use super::document::{Block, Cell, Page, Tone};
 use super::lang::Language;
 use super::numbers::{bytes, grouped, moment, percent, span};
@@ -55,7 +57,7 @@ pub fn page(
     page.blocks.push(Block::Table(super::sizes::table(&summary.sizes, language)));
     push_retries(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::compactions(summary, language)));
-    page.blocks.push(Block::Table(tables::windows(summary, language)));
+    push_correlations(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::sessions(summary, language)));
     push_unknown_types(&mut page, summary, language);
     push_notices(&mut page, dataset, language);
@@ -120,6 +122,21 @@ fn verdict(summary: &Summary) -> Vec<Message> {
         ));
     }
     said
+}
+
+/// The windows with the answer in words, and what else goes with failures.
+fn push_correlations(page: &mut Page, summary: &Summary, language: Language) {
+    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
+    let studies = summary.compaction_study.as_ref().map_or(&[][..], |study| &study.windows);
+    page.blocks.push(Block::Table(correlation::windows_table(&summary.windows, studies, shown, language)));
+    if let Some(study) = summary.compaction_study.as_ref().filter(|_| shown) {
+        page.text(compactions::answer(summary, study, language));
+    }
+    if let Some((lines, note)) = correlation::explanations(&summary.columns, language) {
+        page.blocks.push(Block::Heading(language.say("compactions.columns")));
+        page.blocks.push(Block::List(lines));
+        page.text(note);
+    }
 }
 
 fn push_retries(page: &mut Page, summary: &Summary, language: Language) {
