@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::export_args::ExportArgs;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -36,6 +37,8 @@ pub enum Command {
     Failures(FailuresArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
