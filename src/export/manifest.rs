@@ -149,8 +149,7 @@ impl ManifestV1 {
             }
         }
         let files = files.into_iter();
-        self.files =
-            files.map(|f| FileV1 { path: f.path, table: f.table, rows: f.rows, bytes: f.bytes }).collect();
+        self.files = files.map(|f| FileV1 { path: f.path, table: f.table, rows: f.rows, bytes: f.bytes }).collect();
     }
 
     /// Enters what a reader must know.

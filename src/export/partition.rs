@@ -75,8 +75,5 @@ pub(super) fn by_day(
     if indices.len() == 1 {
         return Ok(indices.into_keys().map(|day| (day, rows.clone())).collect());
     }
-    indices
-        .into_iter()
-        .map(|(day, indices)| Ok((day, rows.take(&IdxCa::new("index".into(), indices))?)))
-        .collect()
+    indices.into_iter().map(|(day, indices)| Ok((day, rows.take(&IdxCa::new("index".into(), indices))?))).collect()
 }

@@ -73,8 +73,7 @@ pub fn export(what: &Export<'_>, target: &Target) -> Result<ManifestV1, ExportEr
     };
     for (name, schema) in schemas(what.tables)? {
         let columns = schema.columns().iter();
-        let columns =
-            columns.map(|c| ColumnV1 { name: c.name().to_string(), r#type: type_name(c.dtype()) }).collect();
+        let columns = columns.map(|c| ColumnV1 { name: c.name().to_string(), r#type: type_name(c.dtype()) }).collect();
         manifest.tables.push(TableV1 { name, rows: 0, files: 0, bytes: 0, columns });
         writer.begin(name, schema)?;
     }

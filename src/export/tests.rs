@@ -82,8 +82,12 @@ fn the_types_of_the_page_are_those_of_the_frames() {
             name => tables.get(name).unwrap().clone(),
         };
         let section = documented.split("\n## ").find(|s| s.starts_with(&format!("{name}\n"))).unwrap();
-        let listed: Vec<&str> =
-            section.lines().filter(|l| l.starts_with("| `")).filter_map(|l| l.split('|').nth(2)).map(str::trim).collect();
+        let listed: Vec<&str> = section
+            .lines()
+            .filter(|l| l.starts_with("| `"))
+            .filter_map(|l| l.split('|').nth(2))
+            .map(str::trim)
+            .collect();
         let types: Vec<&str> = frame.columns().iter().map(|c| super::cells::type_name(c.dtype())).collect();
         assert_eq!(types, listed, "types of {name}");
     }

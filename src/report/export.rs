@@ -18,12 +18,7 @@ pub fn page(manifest: &ManifestV1, root: &Path, language: Language) -> Page {
         page.text(Cell::toned(language.say("export.partial"), Tone::Warn));
     }
     let rows = manifest.tables.iter().map(|table| {
-        vec![
-            Cell::from(table.name),
-            grouped(table.rows).into(),
-            grouped(table.files).into(),
-            bytes(table.bytes).into(),
-        ]
+        vec![Cell::from(table.name), grouped(table.rows).into(), grouped(table.files).into(), bytes(table.bytes).into()]
     });
     page.blocks.push(Block::Table(Table {
         title: String::new(),

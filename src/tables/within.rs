@@ -27,8 +27,8 @@ impl<'f> Within<'f> {
     }
 
     pub(super) fn turn(self, session: &SessionRows, turn: &TurnRow) -> bool {
-        let chosen = !self.narrow
-            || session.steps.iter().any(|step| step.turn == turn.turn && self.holds_chosen(session, step));
+        let chosen =
+            !self.narrow || session.steps.iter().any(|step| step.turn == turn.turn && self.holds_chosen(session, step));
         chosen && self.code(turn.failure.as_ref().map(|f| f.code.as_str()))
     }
 
