@@ -7,3 +7,4 @@ pub mod exit;
 pub mod export_args;
 pub mod output;
 pub mod plan;
+pub mod suggest;

@@ -1,6 +1,6 @@
 //! `export`: all tables as files.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::{finished, nothing_read};
 use crate::cli::exit::Exit;
@@ -8,15 +8,17 @@ use crate::cli::export_args::ExportArgs;
 use crate::cli::output::emit_to;
 use crate::cli::plan::Plan;
 use crate::export::{EXPORT_TABLES, Export, ExportError, Format, Target, export};
+use crate::message::Message;
+use crate::report::lang::Said;
 use crate::report::{export as report, terminal};
 
 pub(super) fn run(args: &ExportArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
     plan.hash_inputs();
-    let Some(directory) = plan.output.clone() else { bail!("-o DIR is missing") };
-    let said = |error: ExportError| anyhow!(plan.language.render(&error.0));
+    let Some(directory) = plan.output.clone() else { bail!(Said(Message::new("export.no-directory"))) };
+    let said = |error: ExportError| Said(error.0);
     if args.bom && args.format != Format::Csv {
-        bail!(plan.language.say("export.bom-without-csv"));
+        bail!(Said(Message::new("export.bom-without-csv")));
     }
     let target = Target::open(&directory, args.force).map_err(said)?;
     let discovery = plan.discover();

@@ -11,6 +11,7 @@ use crate::filter::Filters;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
+use crate::report::lang::Language;
 
 /// Name of the file.
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -156,7 +157,11 @@ impl ManifestV1 {
     pub(super) fn notices(&mut self, notices: &[notice::Notice]) {
         let groups = notice::group(notices).into_iter();
         self.notices = groups
-            .map(|g| NoticeV1 { kind: g.kind, count: g.count, message: redact(&g.message).into_owned() })
+            .map(|g| NoticeV1 {
+                kind: g.kind,
+                count: g.count,
+                message: redact(&Language::English.render(&g.message)).into_owned(),
+            })
             .collect();
     }
 

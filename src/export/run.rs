@@ -21,6 +21,7 @@ use crate::archive::Limits;
 use crate::discover::Archive;
 use crate::evidence::Verdicts;
 use crate::filter::Filters;
+use crate::message;
 use crate::notice::Notice;
 use crate::pipeline::Dataset;
 use crate::session::SessionRows;
@@ -175,8 +176,8 @@ fn write_events(what: &Export<'_>, writer: &mut dyn TableWriter) -> Result<Vec<N
     let changed = sessions.iter().zip(found).filter(|(session, found)| session.events != *found);
     Ok(changed
         .map(|(session, found)| {
-            let (path, events) = (&session.path, session.events);
-            Notice::new("changed-while-read", format!("{path}: {events} events at first, {found} when read again"))
+            let what = message!("export.changed", events = session.events, found = found);
+            Notice::at("changed-while-read", &session.path, what)
         })
         .collect())
 }
