@@ -12,6 +12,7 @@ pub mod demo;
 pub mod discover;
 pub mod event;
 pub mod evidence;
+pub mod export;
 pub mod filter;
 pub mod findings;
 pub mod message;

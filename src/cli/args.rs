@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compactions_args::CompactionsArgs;
+use super::export_args::ExportArgs;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -39,6 +40,8 @@ pub enum Command {
     Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
@@ -60,6 +63,7 @@ impl Command {
             Self::Failures(args) => args.output.language(),
             Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
+            Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
             Self::Completions(_) | Self::Man(_) => Language::from_environment(),

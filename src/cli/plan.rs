@@ -100,7 +100,14 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery = self.discover();
+        self.load_from(self.discover())
+    }
+
+    /// [`Plan::load`] of logs found before.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -145,6 +152,11 @@ impl Plan {
     /// Finds the logs without reading them.
     pub fn discover(&self) -> Discovery {
         if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) }
+    }
+
+    /// Takes the hash of every input as it is read, for reports that name their inputs.
+    pub fn hash_inputs(&mut self) {
+        self.read.hash = true;
     }
 
     /// How logs are read.

@@ -5,6 +5,7 @@
 mod classify;
 mod completions;
 mod compactions;
+mod export;
 mod failures;
 mod policy;
 mod request;
@@ -30,6 +31,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
         Command::Compactions(args) => compactions::run(args),
+        Command::Export(args) => export::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),

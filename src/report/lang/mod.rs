@@ -39,6 +39,7 @@ areas! {
     "compactions",
     "definitions",
     "errors",
+    "export",
     "failures",
     "html",
     "notices",
