@@ -2,7 +2,7 @@
 //! settings-file of the harness, 0.1.0-rc.7 to 0.1.1-rc.2.
 
 use super::{LintHit, hit};
-use crate::policy::model::{DEFAULT_RETRYABLE_CODES, MAX_TIMER_DELAY_MS, js_number};
+use crate::policy::model::{MAX_TIMER_DELAY_MS, js_number};
 use crate::policy::named::PolicyEntryError;
 use crate::policy::node::{SyntaxError, Value};
 use crate::policy::refusal::{Refusal, RefusalKind};
@@ -142,11 +142,6 @@ fn unknown_key_fix(refusal: &Refusal, release: &Release) -> String {
         ),
         None => format!("take it away; the keys here are {}", own.join(", ")),
     }
-}
-
-/// Whether a code is one of the defaults.
-pub(super) fn is_default_code(code: &str) -> bool {
-    DEFAULT_RETRYABLE_CODES.contains(&code)
 }
 
 /// Keys of the `llm-retry` plugin, which takes none.

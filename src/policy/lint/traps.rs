@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::refused::is_default_code;
 use super::{ArchiveFacts, LintHit, RouteFacts, hit};
 use crate::policy::model::{
     DEFAULT_RETRYABLE_CODES, INTRINSIC_CODES, KNOWN_CODES, MAX_TIMER_DELAY_MS, RetryMode, RetryPolicy,
+    retried_by_default,
 };
 use crate::policy::node::Node;
 use crate::policy::schedule::{duration_words, total_wait};
@@ -222,7 +222,7 @@ fn always(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts, hits: 
         .codes
         .keys()
         .map(String::as_str)
-        .filter(|code| !seen.intrinsic.contains_key(*code) && !is_default_code(code))
+        .filter(|code| !seen.intrinsic.contains_key(*code) && !retried_by_default(code))
         .collect();
     let codes = DEFAULT_RETRYABLE_CODES.iter().copied().chain(healing).collect::<Vec<_>>().join(", ");
     hits.push(hit(
