@@ -19,13 +19,13 @@ pub fn lint_page(file: &str, hits: &[LintHit], archive_attempts: Option<u64>, la
             Severity::Note => Tone::Plain,
         };
         let place = if hit.line > 0 { format!("{file}:{}", hit.line) } else { file.to_owned() };
-        page.text(Cell::toned(format!("{place}: {}: {}", hit.rule, redact(&hit.message)), tone));
+        page.text(Cell::toned(format!("{place}: {}: {}", hit.rule, redact(&language.render(&hit.message))), tone));
         let mut below = Vec::new();
         if let Some(console) = &hit.console {
             below.push(Cell::from(language.render(&message!("policy.lint-console", text = redact(console)))));
         }
-        below.push(language.render(&message!("policy.lint-why", text = redact(&hit.reason))).into());
-        below.push(language.render(&message!("policy.lint-fix", text = redact(&hit.fix))).into());
+        below.push(language.render(&message!("policy.lint-why", text = redact(&language.render(&hit.reason)))).into());
+        below.push(language.render(&message!("policy.lint-fix", text = redact(&language.render(&hit.fix)))).into());
         page.blocks.push(Block::List(below));
     }
     let errors = hits.iter().filter(|hit| hit.severity == Severity::Error).count() as u64;

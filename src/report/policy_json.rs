@@ -219,14 +219,15 @@ impl<'a> PolicyLintV1<'a> {
     /// From the hits of one file; `archive_attempts`: attempts of the archive it was held against.
     #[must_use]
     pub fn new(file: &'a str, dsh_version: String, archive_attempts: Option<u64>, hits: &[LintHit]) -> Self {
+        let words = |message| redact(&Language::English.render(message)).to_string();
         let hits = hits.iter().map(|hit| HitV1 {
             rule: hit.rule,
             severity: hit.severity,
             line: Some(hit.line).filter(|line| *line > 0),
-            message: redact(&hit.message).to_string(),
+            message: words(&hit.message),
             console: hit.console.as_deref().map(|text| redact(text).to_string()),
-            fix: redact(&hit.fix).to_string(),
-            reason: redact(&hit.reason).to_string(),
+            fix: words(&hit.fix),
+            reason: words(&hit.reason),
         });
         Self {
             schema: "dsh-forensics/policy-lint/v1",

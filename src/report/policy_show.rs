@@ -28,9 +28,10 @@ pub fn page(spans: &[PolicySpan], replay: &ReplayReport, listed: bool, zone: &Ti
         page.text(Cell::toned(say(release_sentence(&first.release)), Tone::Faint));
         page.blocks.push(Block::Table(spans_table(route, zone, language)));
     }
-    if spans.is_empty() {
-        page.text(language.say("policy.show-nothing"));
-    }
+    page.text(Cell::toned(
+        language.say(if spans.is_empty() { "policy.show-nothing" } else { "policy.show-note" }),
+        Tone::Faint,
+    ));
     if listed {
         for (key, list) in [("policy.mismatches", &replay.mismatches), ("policy.undecided", &replay.undecided)] {
             page.blocks.push(Block::Table(decisions_table(language.say(key), list, language)));
@@ -86,19 +87,16 @@ fn spans_table(spans: &[PolicySpan], zone: &TimeZone, language: Language) -> Tab
         Column::text(title("policy.col-to"), 1),
         Column::text(title("policy.col-source"), 0),
         Column::text(title("policy.col-mode"), 0),
-        Column::number("maxRetries", 0),
-        Column::number("initialDelayMs", 3),
-        Column::number("maxDelayMs", 2),
-        Column::number("jitterRatio", 4),
+        Column::text(title("policy.col-delays"), 0),
         Column::text("retryableCodes", 0),
-        Column::number(title("policy.col-retries"), 5),
-        Column::number(title("policy.col-failures"), 6),
+        Column::number(title("policy.col-retries"), 2),
+        Column::number(title("policy.col-failures"), 3),
     ];
     Table {
         title: String::new(),
         columns,
         rows: spans.iter().map(|span| span_row(span, zone, language)).collect(),
-        note: Some(title("policy.show-note")),
+        note: None,
     }
 }
 
@@ -106,22 +104,32 @@ fn span_row(span: &PolicySpan, zone: &TimeZone, language: Language) -> Vec<Cell>
     let policy = &span.policy;
     let default = span.default_policy();
     let differs = differing_fields(policy, &default);
-    let field = |name: &str, text: String| {
-        if differs.contains(&name) { Cell::toned(format!("{text} *"), Tone::Strong) } else { Cell::from(text) }
+    let field = |names: &[&str], text: String| {
+        let marked = names.iter().any(|name| differs.contains(name));
+        if marked { Cell::toned(format!("{text} *"), Tone::Strong) } else { Cell::from(text) }
     };
+    let mode = if policy.mode == RetryMode::Always {
+        message!("policy.mode-always")
+    } else {
+        message!("policy.mode-normal", n = grouped(policy.max_retries))
+    };
+    let backoff = &policy.backoff;
+    let delays = message!(
+        "policy.delays",
+        initial = js_number(backoff.initial_delay_ms),
+        max = js_number(backoff.max_delay_ms),
+        jitter = js_number((backoff.jitter_ratio * 1e6).round() / 1e4)
+    );
     let normal = policy.mode == RetryMode::Normal;
     let source = if span.basis == Basis::Logged { "policy.source-logged" } else { "policy.source-default" };
     vec![
         moment(span.from_ms, zone).into(),
         moment(span.to_ms, zone).into(),
         language.say(source).into(),
-        field("mode", policy.mode.word().to_owned()),
-        if normal { field("maxRetries", grouped(policy.max_retries)) } else { language.say("policy.endless").into() },
-        field("initialDelayMs", js_number(policy.backoff.initial_delay_ms)),
-        field("maxDelayMs", js_number(policy.backoff.max_delay_ms)),
-        field("jitterRatio", js_number(policy.backoff.jitter_ratio)),
+        field(&["mode", "maxRetries"], language.render(&mode)),
+        field(&["initialDelayMs", "maxDelayMs", "jitterRatio"], language.render(&delays)),
         if normal {
-            field("retryableCodes", codes_words(policy, language))
+            field(&["retryableCodes"], codes_words(policy, language))
         } else {
             language.say("policy.codes-all").into()
         },

@@ -35,6 +35,7 @@ macro_rules! areas {
 areas! {
     "classify",
     "common",
+    "lint",
     "policy",
 }
 
