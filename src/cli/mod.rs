@@ -7,3 +7,4 @@ pub mod exit;
 pub mod output;
 pub mod plan;
 pub mod policy_args;
+pub mod suggest;

@@ -17,6 +17,18 @@ pub enum PolicyCommand {
     Schedule(PolicyScheduleArgs),
 }
 
+impl PolicyCommand {
+    /// How the command prints.
+    #[must_use]
+    pub fn output(&self) -> &OutputArgs {
+        match self {
+            Self::Show(args) => &args.output,
+            Self::Lint(args) => &args.output,
+            Self::Schedule(args) => &args.output,
+        }
+    }
+}
+
 /// Formats of the commands under `policy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PolicyFormat {

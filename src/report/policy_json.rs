@@ -187,7 +187,11 @@ impl PolicyShowV1 {
             replay: ReplayV1::new(replay),
             notices: notice::group(&dataset.notices)
                 .into_iter()
-                .map(|n| NoticeV1 { kind: n.kind, count: n.count, message: redact(&n.message).to_string() })
+                .map(|n| NoticeV1 {
+                    kind: n.kind,
+                    count: n.count,
+                    message: redact(&Language::English.render(&n.message)).to_string(),
+                })
                 .collect(),
         }
     }
