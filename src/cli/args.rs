@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compactions_args::CompactionsArgs;
 use super::export_args::ExportArgs;
+use super::policy_args::PolicyCommand;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -69,6 +70,7 @@ impl Command {
             Self::Completions(_) | Self::Man(_) => Language::from_environment(),
             Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
             Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
+            Self::Policy(command) => command.output().language(),
         }
     }
 }
@@ -195,52 +197,6 @@ pub enum ClassifyFormat {
     Table,
     /// For programs (docs/json.md)
     Json,
-}
-
-/// The commands under `policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Everything the harness would refuse in a settings file, and every trap, each with its line and the fix
-    Lint(PolicyLintArgs),
-    /// When a policy would try again: attempt, delay, cumulative
-    Schedule(PolicyScheduleArgs),
-}
-
-/// Arguments of `policy lint`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
-)]
-pub struct PolicyLintArgs {
-    /// settings.yaml, cordis.patch.yml or policies.toml
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Release of the harness whose rules hold
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
-    pub dsh_version: String,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policy schedule`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy schedule\n  dsh-forensics policy schedule 'dsh-default + maxRetries 10 + maxDelayMs 30000'\n  dsh-forensics policy schedule dsh-always --retry-after-ms 30000"
-)]
-pub struct PolicyScheduleArgs {
-    /// A preset, or a preset with edits: 'dsh-default + maxRetries 10'
-    #[arg(value_name = "POLICY", default_value = "dsh-default")]
-    pub policy: String,
-    /// Retry-After that every failure carries, milliseconds
-    #[arg(long, value_name = "MS")]
-    pub retry_after_ms: Option<f64>,
-    /// Most attempts shown
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub rows: usize,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// Arguments of `request`.

@@ -8,4 +8,5 @@ pub mod exit;
 pub mod export_args;
 pub mod output;
 pub mod plan;
+pub mod policy_args;
 pub mod suggest;
