@@ -19,6 +19,7 @@ pub mod redact;
 pub mod report;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod sizes;
 pub mod stats;
 pub mod summary;
