@@ -16,6 +16,7 @@ pub mod notice;
 pub mod pipeline;
 pub mod policy;
 pub mod redact;
+pub mod replay;
 pub mod report;
 pub mod request;
 pub mod session;
