@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chains::{self, Chain};
 use super::kinds::{Kind, Reading, kind_of};
-use super::probes::{Probe, SENDING_MS, add_kept_promises, episodes};
+use super::probes::{Probe, Role, SENDING_MS, add_kept_promises, episodes};
 use crate::evidence::{Verdicts, is_bodyless, supports, verdict};
 use crate::policy::semantics::usable_retry_after;
 use crate::session::{AttemptRow, CompactionOutcome, Outcome, Route, SessionRows, Trigger};
@@ -239,14 +239,23 @@ fn of_route(route: &Route, mut seen: Vec<Seen<'_>>, sessions: &[SessionRows], st
         unplayed: 0,
         compaction: compaction_evidence(sessions),
     };
+    // Failed attempts of a step so far, and whether an attempt followed them.
+    let mut failures: BTreeMap<(u32, u64, u64), u32> = BTreeMap::new();
     for attempt in &seen {
+        let before = failures.entry((attempt.session, attempt.row.turn, attempt.row.step)).or_default();
+        let role = match *before {
+            0 if attempt.kind.is_some() => Role::ChainStart,
+            1 => Role::FirstRetry,
+            _ => Role::Other,
+        };
+        *before += u32::from(attempt.kind.is_some() || *before > 0);
         let success = match (attempt.row.outcome, attempt.kind) {
             (Outcome::Succeeded, _) => true,
             (Outcome::Failed, Some(Kind::Environmental | Kind::Contested)) => false,
             _ => continue,
         };
         evidence.contested += u64::from(attempt.kind == Some(Kind::Contested));
-        evidence.probes.push(Probe::new(attempt.arrival_ms, success, attempt.session));
+        evidence.probes.push(Probe { role, ..Probe::new(attempt.arrival_ms, success, attempt.session) });
         evidence.sessions[attempt.session as usize].last_probe_ms = Some(attempt.arrival_ms);
         evidence.last_probe_ms = attempt.arrival_ms;
         if let Some(record) = attempt.record {

@@ -20,3 +20,7 @@ pub mod bounds;
 pub mod engine;
 pub mod shares;
 pub mod together;
+pub mod backtest;
+pub mod candidates;
+pub mod ranking;
+pub mod what_if;

@@ -14,13 +14,27 @@ pub struct Probe {
     pub session: u32,
     /// No attempt, but the moment at which a Retry-After promised recovery; also marks hidden probes in a fit.
     pub promised: bool,
+    /// Its place in a failure chain.
+    pub role: Role,
+}
+
+/// The place of an attempt in a failure chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Outside a chain, or later in it.
+    #[default]
+    Other,
+    /// The failure that opens a chain.
+    ChainStart,
+    /// The attempt after it.
+    FirstRetry,
 }
 
 impl Probe {
     /// A real attempt.
     #[must_use]
     pub fn new(time_ms: f64, success: bool, session: u32) -> Self {
-        Self { time_ms, success, session, promised: false }
+        Self { time_ms, success, session, promised: false, role: Role::Other }
     }
 }
 
@@ -53,7 +67,7 @@ pub fn add_kept_promises(probes: &mut Vec<Probe>, promises: &[f64]) {
         return;
     }
     let believed = tests.into_iter().filter(|(_, test)| *test != Some(false));
-    probes.extend(believed.map(|(time_ms, _)| Probe { time_ms, success: true, session: u32::MAX, promised: true }));
+    probes.extend(believed.map(|(time_ms, _)| Probe { promised: true, ..Probe::new(time_ms, true, u32::MAX) }));
     probes.sort_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
 }
 
