@@ -82,7 +82,10 @@ fn the_log_of_one_policy_predicts_the_others() {
                 bounds.pessimistic, bounds.optimistic
             );
             let chains = chains as f64;
-            if !bounds.contains(actual, 0.025 * chains) || (expected - actual).abs() > 0.03 * chains || bounds.width() > 0.1 * chains {
+            if !bounds.contains(actual, 0.025 * chains)
+                || (expected - actual).abs() > 0.03 * chains
+                || bounds.width() > 0.1 * chains
+            {
                 wrong.push(format!("{log}/{name}"));
             }
         }

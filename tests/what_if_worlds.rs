@@ -77,7 +77,10 @@ impl Score {
         self.error += (expected - truth).abs() / chains;
         self.width += bounds.width() / chains;
         if !inside {
-            self.missed.push(format!("{label}: {truth:.1} not in [{:.1}, {:.1}], expected {expected:.1} of {chains}", bounds.pessimistic, bounds.optimistic));
+            self.missed.push(format!(
+                "{label}: {truth:.1} not in [{:.1}, {:.1}], expected {expected:.1} of {chains}",
+                bounds.pessimistic, bounds.optimistic
+            ));
         }
     }
 

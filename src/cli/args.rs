@@ -156,6 +156,8 @@ pub enum PolicyCommand {
     Lint(PolicyLintArgs),
     /// When a policy would try again: attempt, delay, cumulative
     Schedule(PolicyScheduleArgs),
+    /// The same failures under other policies: turns saved and lost with bounds, what it costs, which one to take
+    WhatIf(super::what_if_args::WhatIfArgs),
 }
 
 /// Arguments of `policy lint`.

@@ -8,6 +8,7 @@ mod policy;
 mod request;
 mod scan;
 mod verify;
+mod what_if;
 
 use anyhow::Result;
 

@@ -17,6 +17,7 @@ pub(super) fn run(command: &PolicyCommand) -> Result<Exit> {
     match command {
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schedule(args) => print_schedule(args),
+        PolicyCommand::WhatIf(args) => super::what_if::run(args),
     }
 }
 

@@ -13,3 +13,5 @@ pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
+pub mod what_if;
+pub mod what_if_json;

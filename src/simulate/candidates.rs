@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chains::Chain;
 use super::evidence::{Codes, RouteEvidence};
-use crate::policy::{Candidate, EditError, FileKind, Release, RetryPolicy, SettingsFile, parse_candidate, read_settings};
+use crate::policy::{
+    Candidate, EditError, FileKind, Release, RetryPolicy, SettingsFile, parse_candidate, read_settings,
+};
 use crate::replay::{Basis, PolicySpan};
 use crate::session::Route;
 
@@ -83,7 +85,9 @@ impl Current {
                 by_provider.insert(span.route.provider.clone(), (span.policy.clone(), span.basis, span.to_ms));
             }
         }
-        Self { by_provider: by_provider.into_iter().map(|(name, (policy, basis, _))| (name, (policy, basis))).collect() }
+        Self {
+            by_provider: by_provider.into_iter().map(|(name, (policy, basis, _))| (name, (policy, basis))).collect(),
+        }
     }
 
     /// The policy of a route.
@@ -157,7 +161,10 @@ fn of_file(
         }
         return Ok(contenders);
     }
-    let by_route = routes.iter().map(|route| of_settings(&file, route, current, base).map_err(refuse)).collect::<Result<_, _>>()?;
+    let by_route = routes
+        .iter()
+        .map(|route| of_settings(&file, route, current, base).map_err(refuse))
+        .collect::<Result<_, _>>()?;
     Ok(vec![Contender { name: base.to_owned(), source: name.to_owned(), by_route }])
 }
 
@@ -178,9 +185,11 @@ fn once_each(contenders: Vec<Contender>) -> Vec<Contender> {
         let same = |other: &&Contender| {
             other.by_route.len() == contender.by_route.len()
                 && !other.by_route.is_empty()
-                && other.by_route.iter().zip(&contender.by_route).all(|(a, b)| {
-                    a.fixes == b.fixes && a.policy.policy_key() == b.policy.policy_key()
-                })
+                && other
+                    .by_route
+                    .iter()
+                    .zip(&contender.by_route)
+                    .all(|(a, b)| a.fixes == b.fixes && a.policy.policy_key() == b.policy.policy_key())
         };
         if kept.iter().find(same).is_none() {
             kept.push(contender);

@@ -96,7 +96,11 @@ pub(super) fn of_route(
             contested: kind == Kind::Contested,
             bad_from_ms: known.onset.map_or(f64::INFINITY, |onset| onset.time_ms),
             bad_record: known.onset.map_or(record, |onset| onset.record),
-            evidence_end_ms: if evidence.onset_rate > 0.0 { own_end.min(evidence.last_probe_ms) } else { evidence.last_probe_ms },
+            evidence_end_ms: if evidence.onset_rate > 0.0 {
+                own_end.min(evidence.last_probe_ms)
+            } else {
+                evidence.last_probe_ms
+            },
             tokens: tokens.map(|tokens| tokens.value),
             fill: tokens.zip(window).map(|(tokens, window)| (tokens.high as f64 + reserved) / window),
             compaction_mounted: has_overflow_compaction(session)

@@ -38,10 +38,7 @@ pub struct FittedRoute {
 /// Fits the laws of every route.
 #[must_use]
 pub fn fit_routes(evidence: Vec<RouteEvidence>) -> Vec<FittedRoute> {
-    evidence
-        .into_par_iter()
-        .map(|evidence| FittedRoute { laws: fit_laws(&evidence.probes), evidence })
-        .collect()
+    evidence.into_par_iter().map(|evidence| FittedRoute { laws: fit_laws(&evidence.probes), evidence }).collect()
 }
 
 /// One policy by route: a settings file gives each provider its own.
@@ -131,8 +128,9 @@ fn one_draw(
             let rng = root.fork(index as u64);
             match options.assume {
                 Assume::Model => [World::draw(&route.evidence, &route.laws, &rng, number), World::empty()],
-                Assume::None => [true, false]
-                    .map(|pessimistic| World::of_intervals(&route.evidence, pessimistic, &rng, number)),
+                Assume::None => {
+                    [true, false].map(|pessimistic| World::of_intervals(&route.evidence, pessimistic, &rng, number))
+                }
             }
         })
         .collect();

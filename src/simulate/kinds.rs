@@ -32,7 +32,11 @@ pub fn kind_of(attempt: &AttemptRow, judgement: Option<&Judgement>, later_succes
             Kind::Request
         }
         Code::Auth | Code::Quota | Code::InvalidCredential | Code::MissingCredential | Code::UnknownModel => {
-            if later_success { Kind::Environmental } else { Kind::Session }
+            if later_success {
+                Kind::Environmental
+            } else {
+                Kind::Session
+            }
         }
         Code::GatewayFault
         | Code::RateLimit

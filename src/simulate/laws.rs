@@ -309,12 +309,15 @@ mod tests {
         let intermittent = world(2, |time, rng| if outage(time) { rng.chance(0.4) } else { rng.chance(0.99) });
         assert_eq!(favourite(&fit_laws(&intermittent)), LawName::IntermittentOutages);
         let laws = fit_laws(&world(3, |_, rng| rng.chance(0.8)));
-        let independent: f64 = laws.iter().map(|law| match law.law {
-            Law::Independent { .. } => law.weight,
-            // Two states that hardly differ from one are as good a description.
-            Law::TwoState(two) if two.success_down > 0.6 => law.weight,
-            Law::TwoState(_) => 0.0,
-        }).sum();
+        let independent: f64 = laws
+            .iter()
+            .map(|law| match law.law {
+                Law::Independent { .. } => law.weight,
+                // Two states that hardly differ from one are as good a description.
+                Law::TwoState(two) if two.success_down > 0.6 => law.weight,
+                Law::TwoState(_) => 0.0,
+            })
+            .sum();
         assert!(independent > 0.5, "{laws:?}");
     }
 

@@ -12,8 +12,7 @@ pub(super) fn mark_lonely_sessions(seen: &mut [Seen<'_>]) {
     const FEWEST: usize = 3;
     const CHANCE: f64 = 1e-4;
     let is_probe = |attempt: &Seen<'_>| {
-        attempt.row.outcome == Outcome::Succeeded
-            || matches!(attempt.kind, Some(Kind::Environmental | Kind::Contested))
+        attempt.row.outcome == Outcome::Succeeded || matches!(attempt.kind, Some(Kind::Environmental | Kind::Contested))
     };
     let count = seen.iter().map(|attempt| attempt.session as usize + 1).max().unwrap_or(0);
     let mut last_success = vec![None; count];
@@ -23,7 +22,8 @@ pub(super) fn mark_lonely_sessions(seen: &mut [Seen<'_>]) {
         }
     }
     let between = between_successes(seen, &is_probe);
-    let trailing = |index: usize, attempt: &Seen<'_>| last_success[attempt.session as usize].is_none_or(|last| index > last);
+    let trailing =
+        |index: usize, attempt: &Seen<'_>| last_success[attempt.session as usize].is_none_or(|last| index > last);
     let (mut failed, mut all) = (1.0, 2.0);
     let mut lonely: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (index, attempt) in seen.iter().enumerate().filter(|(index, attempt)| between[*index] && is_probe(attempt)) {
@@ -56,7 +56,8 @@ fn between_successes(seen: &[Seen<'_>], is_probe: &dyn Fn(&Seen<'_>) -> bool) ->
         let mut good = vec![false; seen.len()];
         for index in order {
             let session = seen[index].session;
-            good[index] = near.iter().flatten().find(|(other, _)| *other != session).is_some_and(|(_, success)| *success);
+            good[index] =
+                near.iter().flatten().find(|(other, _)| *other != session).is_some_and(|(_, success)| *success);
             if is_probe(&seen[index]) {
                 let success = seen[index].row.outcome == Outcome::Succeeded;
                 if near[0].is_some_and(|(other, _)| other != session) {
@@ -93,11 +94,8 @@ pub(super) fn find(seen: &[Seen<'_>], evidence: &mut RouteEvidence) {
         life += first.zip(last).map_or(0.0, |(first, last)| (last - first).max(0.0));
     }
     evidence.onset_rate = if life > 0.0 { bad as f64 / life } else { 0.0 };
-    let first = evidence
-        .sessions
-        .iter()
-        .filter_map(|session| session.onset)
-        .min_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
+    let first =
+        evidence.sessions.iter().filter_map(|session| session.onset).min_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let served_later = |onset: &Onset| {
         seen.iter().any(|attempt| attempt.row.outcome == Outcome::Succeeded && attempt.arrival_ms > onset.time_ms)
     };

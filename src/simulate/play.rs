@@ -1,8 +1,8 @@
 //! Plays one chain in one world under one policy, from its first failure on.
 
 use super::chains::Chain;
-use super::compiled::{CompiledPolicy, Moment};
 use super::common_numbers::AttemptLuck;
+use super::compiled::{CompiledPolicy, Moment};
 use super::evidence::{FailureRecord, OVERFLOW, RouteEvidence};
 use super::path::Cursor;
 use super::world::World;
@@ -269,7 +269,9 @@ impl<'a> Stage<'a> {
     /// Passes over attempts that are sure to fail; true when the chain never ends, or ends failing.
     fn skip(&self, policy: &CompiledPolicy, run: &mut Run<'a>) -> bool {
         let bad = run.is_bad(run.now_ms);
-        if run.ending.attempts >= MOST_ATTEMPTS && policy.always || (bad && policy.always && run.now_ms > self.archive_end_ms) {
+        if run.ending.attempts >= MOST_ATTEMPTS && policy.always
+            || (bad && policy.always && run.now_ms > self.archive_end_ms)
+        {
             run.ending.endless = true;
             return true;
         }

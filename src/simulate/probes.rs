@@ -90,7 +90,8 @@ mod tests {
         let mut probes = kept.clone();
         add_kept_promises(&mut probes, &promises);
         assert_eq!(probes.len(), 10 + 11);
-        let mut broken: Vec<Probe> = kept.iter().map(|probe| Probe { success: probe.time_ms > 30_000.0, ..*probe }).collect();
+        let mut broken: Vec<Probe> =
+            kept.iter().map(|probe| Probe { success: probe.time_ms > 30_000.0, ..*probe }).collect();
         add_kept_promises(&mut broken, &promises);
         assert_eq!(broken.len(), 10);
     }

@@ -42,6 +42,10 @@ fn cheapest_of_best(policies: &[PolicyResult], chains: u64, eligible: impl Fn(&P
         .filter(|index| eligible(&policies[*index]) && policies[*index].net_for_ranking() >= most - same)
         .min_by(|a, b| {
             let (a, b) = (cost(&policies[*a]), cost(&policies[*b]));
-            a.iter().zip(&b).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+            a.iter()
+                .zip(&b)
+                .map(|(x, y)| x.total_cmp(y))
+                .find(|order| order.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
         })
 }

@@ -66,9 +66,8 @@ mod tests {
 
     #[test]
     fn the_valley_of_rosenbrock_is_found() {
-        let (place, value) = minimise(&[-1.2, 1.0], 0.5, 400, |p| {
-            (1.0 - p[0]).powi(2) + 100.0 * (p[1] - p[0] * p[0]).powi(2)
-        });
+        let (place, value) =
+            minimise(&[-1.2, 1.0], 0.5, 400, |p| (1.0 - p[0]).powi(2) + 100.0 * (p[1] - p[0] * p[0]).powi(2));
         assert!(value < 1e-6, "{place:?} {value}");
         assert!((place[0] - 1.0).abs() < 0.01 && (place[1] - 1.0).abs() < 0.01);
     }

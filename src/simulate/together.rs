@@ -165,7 +165,8 @@ impl Theatre<'_, '_> {
         let healthy = !run.chain.at_fault;
         let luck = self.stage.luck(run);
         let world = self.others.get(provider).copied();
-        let success = healthy && world.is_some_and(|world| world.outcome(world.path.is_down(arrival_ms), || luck.outcome()));
+        let success =
+            healthy && world.is_some_and(|world| world.outcome(world.path.is_down(arrival_ms), || luck.outcome()));
         run.ending.saved_if_beyond_succeeds |= success || (healthy && world.is_none());
         run.ending.saved |= success;
         run.ending.saved_if_beyond_fails |= success;

@@ -106,11 +106,8 @@ impl TwoState {
             let belief = filtered.down[index];
             let (up, down) = ((1.0 - belief) * later_up, belief * later_down);
             smoothed[index] = if up + down > 0.0 { down / (up + down) } else { belief };
-            let (emit_up, emit_down) = if hidden(&probes[index]) {
-                (1.0, 1.0)
-            } else {
-                self.emission(probes[index].success)
-            };
+            let (emit_up, emit_down) =
+                if hidden(&probes[index]) { (1.0, 1.0) } else { self.emission(probes[index].success) };
             let (next_up, next_down) = (emit_up * later_up, emit_down * later_down);
             let (from_up, from_down) = self.to_down(filtered.decay[index]);
             later_up = (1.0 - from_up) * next_up + from_up * next_down;
@@ -267,7 +264,8 @@ mod tests {
         rows.iter().map(|(time_ms, success)| Probe::new(*time_ms, *success, 0)).collect()
     }
 
-    const HARD: TwoState = TwoState { fall_rate: 1.0 / 3000.0, rise_rate: 1.0 / 1000.0, success_up: 1.0, success_down: 0.0 };
+    const HARD: TwoState =
+        TwoState { fall_rate: 1.0 / 3000.0, rise_rate: 1.0 / 1000.0, success_up: 1.0, success_down: 0.0 };
 
     #[test]
     fn the_filter_multiplies_the_probabilities_of_the_outcomes() {
@@ -280,7 +278,8 @@ mod tests {
     #[test]
     fn a_path_agrees_with_every_probe_of_a_hard_outage() {
         let mut rng = SeededRng::new(1);
-        let seen = probes(&[(0.0, true), (400.0, false), (420.0, false), (9000.0, false), (9000.5, true), (1e7, false)]);
+        let seen =
+            probes(&[(0.0, true), (400.0, false), (420.0, false), (9000.0, false), (9000.5, true), (1e7, false)]);
         for _ in 0..500 {
             let path = HARD.sample_path(&seen, 60_000.0, &mut rng);
             assert!(path.switches.is_sorted());

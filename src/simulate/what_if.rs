@@ -176,7 +176,8 @@ pub struct WhatIf {
 pub fn what_if(arrivals: Arrivals, contenders: &[Contender], current: &Current, options: WhatIfOptions) -> WhatIf {
     let Arrivals { routes, if_contested_stays, codes, turns_failed, end_ms } = arrivals;
     let routes = fit_routes(routes);
-    let engine = EngineOptions { draws: options.draws, seed: options.seed, assume: options.assume, archive_end_ms: end_ms };
+    let engine =
+        EngineOptions { draws: options.draws, seed: options.seed, assume: options.assume, archive_end_ms: end_ms };
     let candidates: Vec<RoutedCandidate> =
         contenders.iter().map(|c| RoutedCandidate { by_route: c.by_route.clone() }).collect();
     let main = simulate(&routes, &codes, &candidates, engine);
@@ -206,7 +207,11 @@ pub fn what_if(arrivals: Arrivals, contenders: &[Contender], current: &Current, 
         unplayed: routes.iter().map(|route| route.evidence.unplayed).sum(),
         contested: routes.iter().map(|route| route.evidence.contested).sum(),
         turns_failed,
-        ends_in_outage: routes.iter().filter(|r| ends_in_outage(&r.evidence)).map(|r| r.evidence.route.clone()).collect(),
+        ends_in_outage: routes
+            .iter()
+            .filter(|r| ends_in_outage(&r.evidence))
+            .map(|r| r.evidence.route.clone())
+            .collect(),
         assumed_policies: assumed(&routes, current),
         best: ranking::best(&policies, chains).filter(|_| ranked),
         best_with_repairs: ranking::best_with_repairs(&policies, chains).filter(|_| ranked),

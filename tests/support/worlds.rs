@@ -93,7 +93,8 @@ impl Truth {
 
     /// What a request that arrives now gets; `None`: an answer.
     pub fn meet(&self, session: usize, time: f64, rng: &mut SeededRng) -> Option<Failure> {
-        let failure = |code: &str, message: &str| Failure { code: code.into(), message: message.into(), ..Failure::default() };
+        let failure =
+            |code: &str, message: &str| Failure { code: code.into(), message: message.into(), ..Failure::default() };
         if time >= self.refused_from[session] {
             return Some(if self.kind == WorldKind::AccountQuota {
                 failure("QUOTA", "429 You exceeded your current quota, please check your plan and billing details")
@@ -126,9 +127,7 @@ const FAILURE_MS: (f64, f64) = (4.0, 25.0);
 
 /// Sessions of a world as the reader would give them, recorded under one policy.
 pub fn record(truth: &Truth, policy: &Candidate, turns: u64, seed: u64) -> Vec<SessionRows> {
-    (0..truth.refused_from.len())
-        .map(|session| Recorder::new(truth, policy, session, seed).record(turns))
-        .collect()
+    (0..truth.refused_from.len()).map(|session| Recorder::new(truth, policy, session, seed).record(turns)).collect()
 }
 
 struct Recorder<'a> {
@@ -152,7 +151,11 @@ impl<'a> Recorder<'a> {
             now: rng.uniform_between(0.0, 1500.0),
             rng,
             route: Arc::new(Route { provider: provider.into(), model: "large".into() }),
-            rows: SessionRows { id: format!("session-{session:02}"), format_version: Some(0), ..SessionRows::default() },
+            rows: SessionRows {
+                id: format!("session-{session:02}"),
+                format_version: Some(0),
+                ..SessionRows::default()
+            },
         }
     }
 
