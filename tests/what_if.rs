@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dsh_forensics::discover::discover;
 use dsh_forensics::evidence::Verdicts;
@@ -16,12 +16,6 @@ use dsh_forensics::simulate::engine::{Assume, EngineOptions, RoutedCandidate, fi
 use dsh_forensics::simulate::evidence::{Codes, EvidenceOptions, clock_start, gather};
 use serde_json::Value;
 use support::recorded;
-
-/// The recorded worlds: beside the checkout, or where `DSH_FORENSICS_RECORDED` says.
-fn recorded_policies() -> Option<PathBuf> {
-    let elsewhere = std::env::var_os("DSH_FORENSICS_RECORDED").map(|folder| PathBuf::from(folder).join("policy"));
-    elsewhere.filter(|folder| folder.is_dir()).or_else(|| recorded("policy"))
-}
 
 fn sessions_of(path: &Path) -> Vec<SessionRows> {
     let options = ReadOptions::default();
@@ -65,7 +59,7 @@ fn predict(sessions: &[SessionRows], policies: &[Candidate], assume: Assume) -> 
 
 #[test]
 fn the_log_of_one_policy_predicts_the_others() {
-    let Some(policy) = recorded_policies() else { return };
+    let Some(policy) = recorded("policy") else { return };
     let world = policy.join("W1");
     let answers: Value = serde_json::from_str(&fs::read_to_string(world.join("same_arrivals.json")).unwrap()).unwrap();
     let names = ["A0", "A1", "A2", "A3", "A4"];

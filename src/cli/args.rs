@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::policy_args::PolicyCommand;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -43,6 +44,20 @@ pub enum Command {
     /// Retry policies: what the harness would refuse or silently do, and when it would try again
     #[command(subcommand)]
     Policy(PolicyCommand),
+}
+
+impl Command {
+    /// The language of what people read, errors at the end of a run included.
+    pub fn language(&self) -> Language {
+        match self {
+            Self::Scan(args) => args.output.language(),
+            Self::Failures(args) => args.output.language(),
+            Self::Verify(args) => args.output.language(),
+            Self::Request(args) => args.language(),
+            Self::Classify(args) => args.output.language(),
+            Self::Policy(command) => command.output().language(),
+        }
+    }
 }
 
 /// Arguments of `scan`.
@@ -149,54 +164,6 @@ pub enum ClassifyFormat {
     Json,
 }
 
-/// The commands under `policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Everything the harness would refuse in a settings file, and every trap, each with its line and the fix
-    Lint(PolicyLintArgs),
-    /// When a policy would try again: attempt, delay, cumulative
-    Schedule(PolicyScheduleArgs),
-    /// The same failures under other policies: turns saved and lost with bounds, what it costs, which one to take
-    WhatIf(super::what_if_args::WhatIfArgs),
-}
-
-/// Arguments of `policy lint`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
-)]
-pub struct PolicyLintArgs {
-    /// settings.yaml, cordis.patch.yml or policies.toml
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Release of the harness whose rules hold
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
-    pub dsh_version: String,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policy schedule`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy schedule\n  dsh-forensics policy schedule 'dsh-default + maxRetries 10 + maxDelayMs 30000'\n  dsh-forensics policy schedule dsh-always --retry-after-ms 30000"
-)]
-pub struct PolicyScheduleArgs {
-    /// A preset, or a preset with edits: 'dsh-default + maxRetries 10'
-    #[arg(value_name = "POLICY", default_value = "dsh-default")]
-    pub policy: String,
-    /// Retry-After that every failure carries, milliseconds
-    #[arg(long, value_name = "MS")]
-    pub retry_after_ms: Option<f64>,
-    /// Most attempts shown
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub rows: usize,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
 /// Arguments of `request`.
 #[derive(Debug, Args)]
 #[command(
@@ -221,6 +188,16 @@ pub struct RequestArgs {
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Language of remarks and errors [default: from LC_ALL, LC_MESSAGES, LANG]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
+}
+
+impl RequestArgs {
+    /// The language asked for, else the one of the environment.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or_else(Language::from_environment)
+    }
 }
 
 /// Shapes of `request`.

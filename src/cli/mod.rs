@@ -6,4 +6,6 @@ pub mod args;
 pub mod exit;
 pub mod output;
 pub mod plan;
+pub mod policy_args;
+pub mod suggest;
 pub mod what_if_args;

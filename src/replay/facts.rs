@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::evidence::{FixableBy, Judgement, Verdict, Verdicts};
+use crate::policy::model::MAX_TIMER_DELAY_MS;
 use crate::policy::semantics::usable_retry_after;
 use crate::policy::{ArchiveFacts, RouteFacts};
 use crate::session::{Outcome, Route, SessionRows};
@@ -40,7 +41,11 @@ pub fn archive_facts(sessions: &[SessionRows], verdicts: &Verdicts) -> ArchiveFa
                 if judgement.is_some_and(is_intrinsic) {
                     *seen.intrinsic.entry(failure.code.clone()).or_default() += 1;
                 }
-                let asked = usable_retry_after(failure.retry_after_ms);
+                if judgement.is_some_and(heals) {
+                    *seen.passing.entry(failure.code.clone()).or_default() += 1;
+                }
+                // No setting reaches a date in another year: it says nothing about the cap.
+                let asked = usable_retry_after(failure.retry_after_ms).filter(|wait| *wait <= MAX_TIMER_DELAY_MS);
                 seen.max_retry_after_ms = asked.into_iter().chain(seen.max_retry_after_ms).reduce(f64::max);
             }
             let probe = match attempt.outcome {

@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use decisions::{Reason, Unreproduced};
+pub use decisions::{Expected, Reason, Unreproduced};
 pub use facts::archive_facts;
 pub use in_force::Basis;
 pub use release::{InferredRelease, ReleaseBasis};

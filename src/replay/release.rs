@@ -44,7 +44,7 @@ pub struct InferredRelease {
 fn of_format(version: u32) -> (Option<&'static str>, Option<&'static str>) {
     match version {
         0 | 1 => (None, Some("0.1.2")),
-        2 => (Some("0.1.3"), Some("0.1.4")),
+        2 => (Some("0.1.3"), Some("0.1.3")),
         3 => (Some("0.1.5"), Some("0.1.6")),
         _ => (Some("0.1.7"), None),
     }

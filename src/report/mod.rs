@@ -3,15 +3,20 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 pub mod classify;
+pub mod definitions;
 pub mod document;
 pub mod failures;
 pub mod json;
 pub mod lang;
 pub mod markdown;
 pub mod numbers;
+pub mod policy;
+pub mod policy_json;
+pub mod policy_show;
 pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
 pub mod what_if;
 pub mod what_if_json;
+pub mod words;

@@ -218,7 +218,7 @@ impl From<&Unreproduced> for MismatchV1 {
             Expected::Retry { retry, low_ms, high_ms } => {
                 format!("retry {retry} after {} to {}", duration_words(low_ms), duration_words(high_ms))
             }
-            Expected::GiveUp { reason } => {
+            Expected::GiveUp(reason) => {
                 format!("gives up: {}", crate::policy::semantics::reason_words(reason))
             }
         });
