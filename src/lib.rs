@@ -24,6 +24,7 @@ pub mod replay;
 pub mod report;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod sizes;
 pub mod stats;
 pub mod summary;

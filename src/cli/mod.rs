@@ -10,3 +10,4 @@ pub mod output;
 pub mod plan;
 pub mod policy_args;
 pub mod suggest;
+pub mod what_if_args;

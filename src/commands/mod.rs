@@ -11,6 +11,7 @@ mod policy;
 mod request;
 mod scan;
 mod verify;
+mod what_if;
 
 use anyhow::Result;
 

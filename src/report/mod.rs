@@ -24,4 +24,6 @@ pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
+pub mod what_if;
+pub mod what_if_json;
 pub mod words;

@@ -88,6 +88,9 @@ pub struct AttemptRow {
     pub first_time: Option<i64>,
     /// Epoch milliseconds at which the request could leave: the latest of step start, retry start, compaction end.
     pub ready_time: Option<i64>,
+    /// Epoch milliseconds of the last event that the request waited for: `ready_time`, or a user message, header or
+    /// context after it. The request reaches the server some milliseconds later.
+    pub asked_time: Option<i64>,
     /// Its route.
     pub route: Arc<Route>,
     /// Context window in force, tokens.

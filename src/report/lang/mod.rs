@@ -49,6 +49,7 @@ areas! {
     "notices",
     "scan",
     "verify",
+    "what_if",
 }
 
 /// An error in words that people read, in their language; [`Language::explain`] finds it in a chain of errors.
