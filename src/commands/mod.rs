@@ -3,8 +3,8 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
-mod completions;
 mod compactions;
+mod completions;
 mod export;
 mod failures;
 mod policy;
