@@ -5,10 +5,12 @@
 pub mod classify;
 pub mod document;
 pub mod failures;
+pub mod findings;
 pub mod json;
 pub mod lang;
 pub mod markdown;
 pub mod numbers;
+pub mod rules;
 pub mod scan;
 pub mod sizes;
 pub mod terminal;

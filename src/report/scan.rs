@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
+use super::findings::Found;
 use super::lang::Language;
 use super::numbers::{bytes, counted, grouped, moment, optional, percent, span};
 use crate::evidence::Verdict;
@@ -15,7 +16,14 @@ use crate::session::{CompactionOutcome, OVERFLOW, Trigger};
 use crate::summary::Summary;
 
 /// Builds the page.
-pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
+pub fn page(
+    dataset: &Dataset,
+    summary: &Summary,
+    found: &Found,
+    zone: &TimeZone,
+    narrowed: bool,
+    language: Language,
+) -> Page {
     let mut page = Page::default();
     let inputs = &dataset.inputs;
     let counts = &summary.counts;
@@ -43,6 +51,7 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
     if dataset.is_partial() {
         page.text(Cell::toned(format!("Partial: {} of the inputs could not be read, in whole or in part. The numbers below leave that out; the notices name the places.", grouped(inputs.unreadable_archives)), Tone::Warn));
     }
+    page.blocks.extend(super::findings::brief(found, language));
     page.blocks.push(Block::Table(levels(summary)));
     page.blocks.push(Block::Table(codes(summary)));
     if let Some(sentence) = bodyless(summary) {
