@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::findings::{Selection, Severity};
-use crate::report::lang::Language;
+use crate::message;
+use crate::message::{Message, Value};
+use crate::report::lang::{Language, Said};
 
 /// The file looked for in the working directory.
 pub const FILE_NAME: &str = "dsh-forensics.toml";
@@ -43,50 +45,36 @@ pub struct RulesConfig {
     pub severity: BTreeMap<String, Severity>,
 }
 
-/// The file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// It cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is not what is expected; the parser names line and column.
-    #[error("{path}: {detail}")]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        detail: String,
-    },
-}
-
 impl Config {
     /// Reads the file that was named, else the one in the working directory, else nothing.
     ///
     /// # Errors
     /// When the named file is absent, or a file has unknown keys or wrong values.
-    pub fn load(named: Option<&Path>) -> Result<Self, ConfigError> {
+    pub fn load(named: Option<&Path>) -> Result<Self, Said> {
         let path = named.unwrap_or(Path::new(FILE_NAME));
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+            Err(error) => Err(Said(message!("findings.unreadable", path = path.display(), why = error))),
         }
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let wrong = |detail: String| ConfigError::Wrong { path: path.to_owned(), detail };
-        let config: Self = toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+    fn parse(path: &Path, text: &str) -> Result<Self, Said> {
+        let wrong = |detail: Message| {
+            Said(Message::new("findings.config-wrong").with("path", path.display()).with_message("detail", detail))
+        };
+        let config: Self = toml::from_str(text)
+            .map_err(|error| wrong(message!("findings.config-parser", text = error.to_string().trim_end())))?;
         // The names of rules are checked here, so that the error names the file.
-        config.selection(Vec::new(), Vec::new()).checked().map_err(|detail| {
-            let quoted = detail.split('"').nth(1).unwrap_or("");
-            let line = text.lines().position(|line| line.contains(quoted)).map_or(0, |line| line + 1);
-            wrong(format!("line {line}: {detail}"))
-        })?;
+        if let Err(detail) = config.selection(Vec::new(), Vec::new()).checked() {
+            let name = detail.values.first().and_then(|(_, value)| match value {
+                Value::Text(name) => Some(name.trim_matches('"').to_owned()),
+                _ => None,
+            });
+            let named = |line: &str| name.as_ref().is_some_and(|name| line.contains(name.as_str()));
+            let line = text.lines().position(named).map_or(0, |line| line + 1);
+            return Err(wrong(message!("findings.config-line", line = line).with_message("detail", detail)));
+        }
         Ok(config)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use super::{finished, nothing_read};
 use crate::cli::args::{RuleArgs, ScanArgs, ScanFormat};
@@ -12,16 +12,18 @@ use crate::cli::output::emit;
 use crate::cli::plan::Plan;
 use crate::evidence::{FixableBy, Verdicts};
 use crate::findings::{Context, Selection, find_all, headline, registry};
+use crate::message;
 use crate::policy::{ArchiveFacts, LintHit, Release, RouteFacts, lint_text};
 use crate::report::findings::Found;
 use crate::report::json::ScanV1;
+use crate::report::lang::Said;
 use crate::report::{markdown, scan, terminal};
 use crate::summary::Summary;
 
 pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     let plan = Plan::new(&args.input, &args.filters, &args.output)?;
     let chosen = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone());
-    let selection = chosen.checked().map_err(|error| anyhow::anyhow!("--only, --ignore: {error}"))?;
+    let selection = chosen.checked().map_err(Said)?;
     let settings = read_settings(&args.rules)?;
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
@@ -48,7 +50,8 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
 /// Name and text of the settings file.
 fn read_settings(args: &RuleArgs) -> Result<Option<(String, String)>> {
     let Some(path) = &args.settings else { return Ok(None) };
-    let text = fs::read_to_string(path).with_context(|| format!("--settings: cannot read {}", path.display()))?;
+    let text = fs::read_to_string(path)
+        .map_err(|error| Said(message!("findings.unreadable", path = path.display(), why = error)))?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(Some((name, text)))
 }

@@ -9,6 +9,7 @@ use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_s
 use super::text::Text;
 use super::types::is_harness_type;
 use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
+use crate::message;
 
 /// Why a line is not an event.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,16 @@ pub enum LineError {
     /// Nested deeper than the limit.
     #[error("JSON nested deeper than --max-json-depth {0}")]
     TooDeep(usize),
+}
+
+impl LineError {
+    /// In words.
+    pub fn message(&self) -> crate::message::Message {
+        match self {
+            Self::NotAnEvent(why) => message!("notices.not-an-event", why = why),
+            Self::TooDeep(most) => message!("notices.too-deep", most = most),
+        }
+    }
 }
 
 /// Decodes the event lines of one archive in file order.

@@ -9,6 +9,7 @@ use crate::evidence::FixableBy;
 use crate::findings::{Confidence, Finding, LifeCycle, Severity, short_text};
 use crate::message;
 use crate::message::Message;
+use crate::redact::redact;
 
 /// What a scan leads with.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -108,7 +109,8 @@ fn examples(finding: &Finding, language: Language) -> Table {
                     .place
                     .as_ref()
                     .map_or_else(|| ("–".to_owned(), "–".to_owned()), |p| (p.session_id.clone(), p.seq.to_string()));
-                vec![short_text(&session).into(), seq.into(), language.render(&example.text).into()]
+                let text = redact(&language.render(&example.text)).into_owned();
+                vec![short_text(&session).into(), seq.into(), text.into()]
             })
             .collect(),
         note: None,
@@ -248,7 +250,7 @@ impl From<&Finding> for FindingV1 {
                 .map(|example| ExampleV1 {
                     session_id: example.place.as_ref().map(|place| place.session_id.clone()),
                     seq: example.place.as_ref().map(|place| place.seq),
-                    text: say(&example.text),
+                    text: redact(&say(&example.text)).into_owned(),
                     fingerprint: example.place.as_ref().map(|place| finding.place_fingerprint(place)),
                 })
                 .collect(),

@@ -11,6 +11,7 @@ use crate::findings::Finding;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
+use crate::report::lang::Language;
 use crate::session::{CompactionOutcome, Trigger};
 use crate::summary::Summary;
 
@@ -275,7 +276,11 @@ impl ScanV1 {
             findings: findings.iter().map(FindingV1::from).collect(),
             notices: notice::group(&dataset.notices)
                 .into_iter()
-                .map(|n| NoticeV1 { kind: n.kind, count: n.count, message: redact(&n.message).into_owned() })
+                .map(|n| NoticeV1 {
+                    kind: n.kind,
+                    count: n.count,
+                    message: redact(&Language::English.render(&n.message)).into_owned(),
+                })
                 .collect(),
         }
     }

@@ -3,6 +3,7 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 pub mod classify;
+pub mod definitions;
 pub mod document;
 pub mod failures;
 pub mod findings;
@@ -15,3 +16,4 @@ pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
+pub mod words;

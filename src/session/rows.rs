@@ -485,6 +485,6 @@ pub struct Anomaly {
     pub line: u64,
     /// How much: missing events, seqs gone back, milliseconds.
     pub amount: u64,
-    /// Plain words.
-    pub detail: String,
+    /// What was seen.
+    pub detail: crate::message::Message,
 }

@@ -2,7 +2,7 @@
 
 use crate::evidence::FixableBy;
 use crate::findings::rule::rule;
-use crate::findings::{Context, Draft, Unit, short_text};
+use crate::findings::{Context, Draft, Unit};
 use crate::message;
 use crate::report::numbers::grouped;
 
@@ -23,6 +23,8 @@ fn check(context: &Context<'_>) -> Option<Draft> {
         ));
     let named = context.dataset.notices.iter().filter(|n| matches!(n.kind, "duplicate-id" | "duplicate-generation"));
     Some(named.fold(draft, |draft, notice| {
-        draft.example(message!("findings.example-notice", kind = notice.kind, text = short_text(&notice.message)))
+        draft.example(
+            message!("findings.example-notice", kind = notice.kind).with_message("text", notice.message.clone()),
+        )
     }))
 }
