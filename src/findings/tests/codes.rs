@@ -77,7 +77,8 @@ fn rate_limit_as_overflow_is_silent_where_the_code_is_right() {
     assert_eq!(count("rate-limit-as-overflow", &mut [&mut failing("RATE_LIMIT", RATE)]), None);
 }
 
-const QUOTA: &str = r#"429: {"message":"Allocated quota exceeded, please increase your quota limit.","code":"insufficient_quota"}"#;
+const QUOTA: &str =
+    r#"429: {"message":"Allocated quota exceeded, please increase your quota limit.","code":"insufficient_quota"}"#;
 
 #[test]
 fn quota_vs_rate_limit_fires() {

@@ -39,10 +39,8 @@ fn rows_of_lines(lines: &[String]) -> SessionRows {
 
 /// The rows of an archive, with sizes resolved.
 fn archive(logs: &mut [&mut Log]) -> Dataset {
-    let mut dataset = Dataset {
-        sessions: logs.iter_mut().map(|log| rows_of_lines(&log.lines())).collect(),
-        ..Dataset::default()
-    };
+    let mut dataset =
+        Dataset { sessions: logs.iter_mut().map(|log| rows_of_lines(&log.lines())).collect(), ..Dataset::default() };
     crate::tokens::resolve(&mut dataset.sessions, &mut dataset.notices);
     crate::context_window::fill(&mut dataset.sessions, &[]);
     dataset
