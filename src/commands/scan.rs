@@ -6,6 +6,7 @@ use std::fs;
 use anyhow::Result;
 
 use super::{finished, nothing_read};
+use crate::charts::Charts;
 use crate::cli::args::{RuleArgs, ScanArgs, ScanFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
@@ -17,11 +18,12 @@ use crate::policy::{ArchiveFacts, LintHit, Release, RouteFacts, lint_text};
 use crate::report::findings::Found;
 use crate::report::json::ScanV1;
 use crate::report::lang::Said;
-use crate::report::{markdown, scan, terminal};
+use crate::report::{html, markdown, scan, terminal};
 use crate::summary::Summary;
 
 pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
-    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    plan.hash_inputs(args.format == ScanFormat::Html);
     let chosen = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone());
     let selection = chosen.checked().map_err(Said)?;
     let settings = read_settings(&args.rules)?;
@@ -32,12 +34,17 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     let mut summary = Summary::of(&dataset, &plan.filters, &args.windows);
     let verdicts = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(&dataset, &plan.filters, &verdicts);
-    let found = look(Context::new(&dataset, &summary, &verdicts, &plan.filters), &selection, settings.as_ref());
+    summary.add_correlations(&dataset, &plan.filters, &plan.zone);
+    let mut found = look(Context::new(&dataset, &summary, &verdicts, &plan.filters), &selection, settings.as_ref());
+    // A report that is kept holds everything; a terminal the worst.
+    found.in_full = args.format == ScanFormat::Html;
     let narrowed = plan.filters.choose_attempts() || !plan.filters.codes.is_empty();
-    let page = || scan::page(&dataset, &summary, &found, &plan.zone, narrowed, plan.language);
+    let charts = || Charts::of(&dataset.sessions, &plan.filters);
+    let page = || scan::page(&dataset, &summary, &found, &charts(), &plan.zone, narrowed, plan.language);
     let text = match args.format {
         ScanFormat::Table => terminal::render(&page(), plan.layout),
         ScanFormat::Markdown => markdown::render(&page()),
+        ScanFormat::Html => html::render(&page(), &plan.meta(&dataset, "scan"), plan.language),
         ScanFormat::Json => serde_json::to_string_pretty(&ScanV1::new(&dataset, &summary, &found.findings))? + "\n",
     };
     emit(&text, &plan)?;
@@ -59,7 +66,7 @@ fn read_settings(args: &RuleArgs) -> Result<Option<(String, String)>> {
 fn look(mut context: Context<'_>, selection: &Selection, settings: Option<&(String, String)>) -> Found {
     let hits = settings.map(|(name, text)| lint_hits(&context, name, text)).unwrap_or_default();
     context.lint = settings.map(|(name, _)| (name.clone(), hits));
-    Found { headline: headline::of(&context), findings: find_all(&context, selection) }
+    Found { headline: headline::of(&context), findings: find_all(&context, selection), in_full: false }
 }
 
 /// The linter's hits, with what the archive shows about each route.

@@ -18,6 +18,8 @@ pub struct Found {
     pub headline: Vec<Message>,
     /// The findings, worst first.
     pub findings: Vec<Finding>,
+    /// Show every finding with all that is known about it.
+    pub in_full: bool,
 }
 
 /// Findings shown with what was seen and what to do.
@@ -28,6 +30,10 @@ pub fn brief(found: &Found, language: Language) -> Vec<Block> {
     let mut blocks: Vec<Block> =
         found.headline.iter().map(|m| Block::Text(Cell::toned(language.render(m), Tone::Strong))).collect();
     blocks.push(Block::Heading(language.render(&heading(&found.findings))));
+    if found.in_full {
+        blocks.extend(found.findings.iter().flat_map(|finding| full(finding, language)));
+        return blocks;
+    }
     let (notes, shown): (Vec<&Finding>, Vec<&Finding>) =
         found.findings.iter().partition(|finding| finding.severity == Severity::Note);
     for (place, finding) in shown.iter().enumerate() {

@@ -23,8 +23,6 @@ fn check(context: &Context<'_>) -> Option<Draft> {
         ));
     let named = context.dataset.notices.iter().filter(|n| matches!(n.kind, "duplicate-id" | "duplicate-generation"));
     Some(named.fold(draft, |draft, notice| {
-        draft.example(
-            message!("findings.example-notice", kind = notice.kind).with_message("text", notice.message.clone()),
-        )
+        draft.example(message!("findings.example-notice", kind = notice.kind, text = notice.message.clone()))
     }))
 }

@@ -6,11 +6,15 @@ mod tables;
 
 use jiff::tz::TimeZone;
 
+use super::charts::{fill, fill_rate, over_time, retries};
+use super::compactions;
+use super::correlation;
 use super::document::{Block, Cell, Page, Tone};
 use super::findings::Found;
 use super::lang::Language;
 use super::numbers::{bytes, grouped, moment, percent, span};
 use super::words;
+use crate::charts::Charts;
 use crate::message;
 use crate::message::Message;
 use crate::notice;
@@ -23,6 +27,7 @@ pub fn page(
     dataset: &Dataset,
     summary: &Summary,
     found: &Found,
+    charts: &Charts,
     zone: &TimeZone,
     narrowed: bool,
     language: Language,
@@ -41,13 +46,17 @@ pub fn page(
     }
     page.blocks.extend(super::findings::brief(found, language));
     page.blocks.push(Block::Table(tables::levels(summary, language)));
+    page.blocks.extend(over_time(charts, language).map(Block::Chart));
+    page.blocks.extend(fill(charts, language).map(Block::Chart));
+    page.blocks.extend(fill_rate(charts, language).map(Block::Picture));
+    page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Table(tables::codes(summary, language)));
     page.blocks.push(Block::Fold(language.say("scan.details")));
     page.blocks.push(Block::Table(tables::routes(summary, language)));
     page.blocks.push(Block::Table(super::sizes::table(&summary.sizes, language)));
     push_retries(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::compactions(summary, language)));
-    page.blocks.push(Block::Table(tables::windows(summary, language)));
+    push_correlations(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::sessions(summary, language)));
     push_unknown_types(&mut page, summary, language);
     push_notices(&mut page, dataset, language);
@@ -85,6 +94,21 @@ fn inputs_line(dataset: &Dataset) -> Message {
         logical = bytes(inputs.bytes_logical),
         frames = grouped(inputs.frames),
     )
+}
+
+/// The windows with the answer in words, and what else goes with failures.
+fn push_correlations(page: &mut Page, summary: &Summary, language: Language) {
+    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
+    let studies = summary.compaction_study.as_ref().map_or(&[][..], |study| &study.windows);
+    page.blocks.push(Block::Table(correlation::windows_table(&summary.windows, studies, shown, language)));
+    if let Some(study) = summary.compaction_study.as_ref().filter(|_| shown) {
+        page.text(compactions::answer(summary, study, language));
+    }
+    if let Some((lines, note)) = correlation::explanations(&summary.columns, language) {
+        page.blocks.push(Block::Heading(language.say("compactions.columns")));
+        page.blocks.push(Block::List(lines));
+        page.text(note);
+    }
 }
 
 fn push_retries(page: &mut Page, summary: &Summary, language: Language) {
