@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dsh_forensics::archive::{ArchiveReader, Limits};
+use dsh_forensics::charts::Charts;
 use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
 use dsh_forensics::filter::Filters;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
@@ -69,10 +70,11 @@ fn exercise(discovery: Discovery) {
     let filters = Filters::default();
     let summary = Summary::of(&dataset, &filters, &["8ev".parse().unwrap(), "60s".parse().unwrap()]);
     serde_json::to_string(&ScanV1::new(&dataset, &summary)).unwrap();
-    scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
+    let charts = Charts::of(&dataset.sessions, &filters);
+    scan::page(&dataset, &summary, &charts, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
     let rows = failures::rows(&dataset, &filters, &dsh_forensics::evidence::Verdicts::of(&dataset.sessions));
     failures::ndjson(&rows).unwrap();
-    failures::page(&rows, false, &jiff::tz::TimeZone::UTC, Language::English);
+    failures::page(&rows, &charts, false, &jiff::tz::TimeZone::UTC, Language::English);
 }
 
 fn exercise_bytes(bytes: &[u8]) {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compactions_args::CompactionsArgs;
+use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
 use crate::report::lang::Language;
 use crate::windows::Window;
@@ -35,12 +37,20 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// Do compactions cause failures? Every compaction, and the rate of failures around them
+    Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
     Classify(ClassifyArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// Man pages, one file for each command
+    Man(ManArgs),
     /// Retry policies: what the harness would refuse or silently do, and when it would try again
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -52,9 +62,14 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
+            Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
+            Self::Completions(_) | Self::Man(_) => Language::from_environment(),
+            Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
+            Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
             Self::Policy(command) => command.output().language(),
         }
     }
@@ -121,6 +136,26 @@ pub struct VerifyArgs {
     /// Read packed rows and embedded streams in full and check that texts and gaps agree
     #[arg(long)]
     pub deep: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics completions bash > /etc/bash_completion.d/dsh-forensics\n  dsh-forensics completions zsh > ~/.zfunc/_dsh-forensics\n  dsh-forensics completions fish > ~/.config/fish/completions/dsh-forensics.fish"
+)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dsh-forensics man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Directory that the pages are written into; it is made where it does not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 /// Formats of `verify`.
@@ -218,6 +253,8 @@ pub enum ScanFormat {
     Json,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// Formats of `failures`.
@@ -231,6 +268,8 @@ pub enum FailuresFormat {
     Csv,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// What to read and how.
@@ -303,6 +342,23 @@ pub struct FilterArgs {
     /// Only projects whose directory name contains this
     #[arg(long, value_name = "TEXT")]
     pub project: Vec<String>,
+}
+
+impl FilterArgs {
+    /// The filters as typed, one text each.
+    pub fn typed(&self) -> Vec<String> {
+        let single = [("since", &self.since), ("until", &self.until)];
+        let several = [
+            ("session", &self.session),
+            ("provider", &self.provider),
+            ("model", &self.model),
+            ("code", &self.code),
+            ("project", &self.project),
+        ];
+        let single = single.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let several = several.into_iter().flat_map(|(name, values)| values.iter().map(move |v| (name, v.clone())));
+        single.chain(several).map(|(name, value)| format!("--{name} {value}")).collect()
+    }
 }
 
 /// When to do something that suits a terminal.

@@ -15,6 +15,8 @@ pub enum PolicyCommand {
     Lint(PolicyLintArgs),
     /// When a policy would try again: attempt, delay, cumulative
     Schedule(PolicyScheduleArgs),
+    /// The same failures under other policies: turns saved and lost with bounds, what it costs, which one to take
+    WhatIf(super::what_if_args::WhatIfArgs),
 }
 
 impl PolicyCommand {
@@ -25,6 +27,7 @@ impl PolicyCommand {
             Self::Show(args) => &args.output,
             Self::Lint(args) => &args.output,
             Self::Schedule(args) => &args.output,
+            Self::WhatIf(args) => &args.output,
         }
     }
 }

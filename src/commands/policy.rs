@@ -26,6 +26,7 @@ pub(super) fn run(command: &PolicyCommand) -> Result<Exit> {
         PolicyCommand::Show(args) => show(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schedule(args) => print_schedule(args),
+        PolicyCommand::WhatIf(args) => super::what_if::run(args),
     }
 }
 
