@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dsh_forensics::archive::{ArchiveReader, Limits};
+use dsh_forensics::charts::Charts;
 use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
 use dsh_forensics::filter::Filters;
 use dsh_forensics::findings;
@@ -76,11 +77,11 @@ fn exercise(discovery: Discovery) {
     let found = findings::find_all(&context, &findings::Selection::default());
     serde_json::to_string(&ScanV1::new(&dataset, &summary, &found)).unwrap();
     let found = Found { headline, findings: found, in_full: true };
-    let charts = dsh_forensics::charts::Charts::of(&dataset.sessions, &filters);
+    let charts = Charts::of(&dataset.sessions, &filters);
     scan::page(&dataset, &summary, &found, &charts, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
     let rows = failures::rows(&dataset, &filters, &verdicts);
     failures::ndjson(&rows).unwrap();
-    failures::page(&rows, false, &jiff::tz::TimeZone::UTC, Language::English);
+    failures::page(&rows, &charts, false, &jiff::tz::TimeZone::UTC, Language::English);
 }
 
 fn exercise_bytes(bytes: &[u8]) {
