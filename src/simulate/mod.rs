@@ -24,4 +24,6 @@ pub mod tally;
 pub mod together;
 pub mod two_state;
 pub mod what_if;
+#[cfg(test)]
+mod tests;
 pub mod world;

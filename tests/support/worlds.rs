@@ -255,6 +255,7 @@ impl<'a> Recorder<'a> {
             outcome: if failure.is_some() { Outcome::Failed } else { Outcome::Succeeded },
             failure,
             usage: None,
+            cut_at_limit: false,
             chunks: 1,
             longest_gap_ms: 0,
             since_compaction: None,
