@@ -8,6 +8,8 @@ mod compaction_list;
 mod concurrency;
 mod event_study;
 mod marker;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod verdict;
 mod window_study;
