@@ -5,6 +5,9 @@
 pub mod args;
 pub mod compactions_args;
 pub mod exit;
+pub mod export_args;
 pub mod output;
 pub mod plan;
+pub mod policy_args;
 pub mod suggest;
+pub mod what_if_args;

@@ -10,12 +10,14 @@ use jiff::tz::TimeZone;
 use super::args::{FilterArgs, InputArgs, OutputArgs, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
+use crate::config::Config;
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
 use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::report::html::Meta;
 use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
 
@@ -30,6 +32,8 @@ pub struct Plan {
     pub layout: Layout,
     /// Language of what people read.
     pub language: Language,
+    /// Configuration file.
+    pub config: Config,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -39,14 +43,17 @@ pub struct Plan {
     jobs: Option<usize>,
     read: ReadOptions,
     windows: Vec<(String, u64)>,
+    typed_filters: Vec<String>,
 }
 
 impl Plan {
     /// Resolves the arguments shared by the commands that read logs.
     ///
     /// # Errors
-    /// When a time or zone cannot be read, or no home directory is known.
+    /// When a time, a zone or the configuration cannot be read, or no home directory is known.
     pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
+        let config = Config::load(input.config.as_deref())?;
+        let from_file = config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens));
         let zone = if filters.tz.as_deref() == Some("local") {
             TimeZone::system()
         } else {
@@ -81,14 +88,17 @@ impl Plan {
             },
             zone,
             layout: layout(output),
-            language: output.language(),
+            language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            windows: input.context_window.clone(),
+            // What was typed stands last and wins.
+            windows: from_file.chain(input.context_window.iter().cloned()).collect(),
+            config,
+            typed_filters: filters.typed(),
         })
     }
 
@@ -97,7 +107,14 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery = self.discover();
+        self.load_from(self.discover())
+    }
+
+    /// [`Plan::load`] of logs found before.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -116,6 +133,16 @@ impl Plan {
             dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
         }
         Ok(dataset)
+    }
+
+    /// Hashes the inputs while they are read, for reports that name them.
+    pub fn hash_inputs(&mut self, wanted: bool) {
+        self.read.hash = wanted;
+    }
+
+    /// What stands behind a page of `command`.
+    pub fn meta(&self, dataset: &Dataset, command: &str) -> Meta {
+        Meta::of(dataset, command, &self.typed_filters.join(", "), &self.zone)
     }
 
     /// No session fits `--session`: which ids look like what was typed.
