@@ -174,7 +174,6 @@ fn attempt_row(step: u64, attempt: u64, ordinal: u64, seqs: (u64, u64), times: (
         outcome: if failed { Outcome::Failed } else { Outcome::Succeeded },
         failure: failed.then_some(failure),
         usage: None,
-        cut_at_limit: false,
         chunks: 1,
         longest_gap_ms: 0,
         since_compaction: None,
