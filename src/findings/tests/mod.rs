@@ -48,9 +48,11 @@ fn archive(logs: &mut [&mut Log]) -> Dataset {
 
 fn find_all(dataset: &Dataset, selection: &Selection, lint: Option<(String, Vec<LintHit>)>) -> Vec<Finding> {
     let filters = Filters::default();
-    let mut summary = Summary::of(dataset, &filters, &[]);
+    let windows = ["8ev".parse().unwrap(), "3att".parse().unwrap()];
+    let mut summary = Summary::of(dataset, &filters, &windows);
     let verdicts = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(dataset, &filters, &verdicts);
+    summary.add_correlations(dataset, &filters, &jiff::tz::TimeZone::UTC);
     let mut context = Context::new(dataset, &summary, &verdicts, &filters);
     context.lint = lint;
     super::find_all(&context, selection)
