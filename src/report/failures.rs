@@ -5,6 +5,7 @@ use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
+use super::lang::Language;
 use super::numbers::{counted, grouped, moment, span};
 use crate::context_window::WindowSource;
 use crate::evidence::{Fact, Judgement, Verdicts};
@@ -36,11 +37,26 @@ pub struct FailureV1 {
     supported_code: Option<&'static str>,
     confidence: Option<f64>,
     fixable_by: Option<&'static str>,
-    evidence: Vec<Fact>,
+    evidence: Vec<EvidenceV1>,
     request: RequestV1,
     since_compaction: Option<SinceV1>,
     chain: ChainV1,
     blocked_by_layers: Vec<&'static str>,
+}
+
+/// One fact, in English whatever the language of the pages.
+#[derive(Debug, Serialize)]
+pub(super) struct EvidenceV1 {
+    kind: &'static str,
+    direction: &'static str,
+    text: String,
+}
+
+impl EvidenceV1 {
+    pub(super) fn of(facts: &[Fact]) -> Vec<Self> {
+        let text = |fact: &Fact| Language::English.render(&fact.message);
+        facts.iter().map(|f| Self { kind: f.kind, direction: f.direction, text: text(f) }).collect()
+    }
 }
 
 #[derive(Debug, Serialize, Default)]
@@ -177,7 +193,7 @@ fn row(
         supported_code: judgement.map(|j| j.supported_code.as_str()),
         confidence: judgement.map(|j| j.confidence),
         fixable_by: judgement.map(|j| j.fixable_by.as_str()),
-        evidence: judgement.map(|j| j.facts.clone()).unwrap_or_default(),
+        evidence: judgement.map(|j| EvidenceV1::of(&j.facts)).unwrap_or_default(),
         request: RequestV1::of(attempt),
         since_compaction: attempt.since_compaction.map(|s| {
             let compaction = &session.compactions[s.compaction];

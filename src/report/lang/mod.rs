@@ -34,6 +34,7 @@ macro_rules! areas {
 // One line per area, so that two people who add one do not meet.
 areas! {
     "common",
+    "evidence",
 }
 
 type Texts = HashMap<String, String>;
