@@ -10,6 +10,7 @@ pub mod demo;
 pub mod discover;
 pub mod event;
 pub mod evidence;
+pub mod explain;
 pub mod filter;
 pub mod message;
 pub mod notice;

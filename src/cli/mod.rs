@@ -4,5 +4,6 @@
 
 pub mod args;
 pub mod exit;
+pub mod explain_args;
 pub mod output;
 pub mod plan;

@@ -3,6 +3,7 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
+mod explain;
 mod failures;
 mod policy;
 mod request;
@@ -25,6 +26,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),

@@ -103,6 +103,12 @@ impl Verdicts {
         Self { judgements }
     }
 
+    /// The judgements of one session, as if it were the only one.
+    pub fn of_one(&self, session: usize) -> Self {
+        let own = self.judgements.iter().filter(|((index, _), _)| *index == session);
+        Self { judgements: own.map(|((_, attempt), judged)| ((0, *attempt), judged.clone())).collect() }
+    }
+
     /// The judgement of one attempt.
     pub fn get(&self, session: usize, attempt: usize) -> Option<&Judgement> {
         self.judgements.get(&(session, attempt))

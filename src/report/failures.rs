@@ -165,7 +165,7 @@ pub fn rows(dataset: &Dataset, filters: &Filters, verdicts: &Verdicts) -> Vec<Fa
     rows
 }
 
-fn row(
+pub(super) fn row(
     session: &SessionRows,
     attempt: &AttemptRow,
     filters: &Filters,

@@ -4,6 +4,7 @@
 
 pub mod classify;
 pub mod document;
+pub mod explain;
 pub mod failures;
 pub mod json;
 pub mod lang;

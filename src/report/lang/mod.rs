@@ -35,6 +35,7 @@ macro_rules! areas {
 areas! {
     "common",
     "evidence",
+    "explain",
 }
 
 type Texts = HashMap<String, String>;
