@@ -12,6 +12,7 @@ pub mod event;
 pub mod evidence;
 pub mod explain;
 pub mod filter;
+pub mod findings;
 pub mod message;
 pub mod notice;
 pub mod pipeline;

@@ -7,3 +7,4 @@ pub mod exit;
 pub mod explain_args;
 pub mod output;
 pub mod plan;
+pub mod suggest;

@@ -3,6 +3,7 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 pub mod classify;
+pub mod definitions;
 pub mod document;
 pub mod explain;
 pub mod failures;
@@ -14,3 +15,4 @@ pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
+pub mod words;
