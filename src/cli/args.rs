@@ -54,6 +54,7 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Explain(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),

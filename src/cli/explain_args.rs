@@ -12,8 +12,8 @@ use super::args::{InputArgs, OutputArgs};
     after_help = "Examples:\n  dsh-forensics explain --demo\n  dsh-forensics explain 7431dfda --in ~/.dsh/sessions\n  dsh-forensics explain 7431dfda:114 --format markdown\n\nWithout SESSION: the most interesting failure of the archive; without SEQ: that of the session."
 )]
 pub struct ExplainArgs {
-    /// Session id or its beginning, with the seq of any event of the failed attempt after a colon
-    #[arg(value_name = "SESSION[:SEQ]")]
+    /// Session id or its beginning, with the seq of any event of the failed attempt after a colon; or the id of a rule
+    #[arg(value_name = "SESSION[:SEQ]|RULE")]
     pub target: Option<String>,
     /// Sessions root, directory, log file or zip; may be repeated [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
     #[arg(long = "in", value_name = "PATH")]

@@ -6,15 +6,20 @@ use super::{finished, nothing_read};
 use crate::cli::args::FilterArgs;
 use crate::cli::exit::Exit;
 use crate::cli::explain_args::{ExplainArgs, ExplainFormat};
-use crate::cli::output::emit;
-use crate::cli::plan::Plan;
+use crate::cli::output::{emit, emit_to};
+use crate::cli::plan::{Plan, layout};
 use crate::evidence::Verdicts;
 use crate::explain::{Target, Versions, explain, most_interesting};
-use crate::report::document::Page;
+use crate::findings::{Rule, registry};
+use crate::report::document::{Block, Page};
 use crate::report::explain::json::ExplainV1;
+use crate::report::lang::Language;
 use crate::report::{explain as report, markdown, terminal};
 
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
+    if let Some(rule) = args.target.as_deref().and_then(registry::find) {
+        return explain_rule(rule, args);
+    }
     let filters = FilterArgs { tz: args.tz.clone(), ..FilterArgs::default() };
     let plan = Plan::new(&args.input(), &filters, &args.output)?;
     let dataset = plan.load()?;
@@ -46,4 +51,37 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     };
     emit(&text, &plan)?;
     Ok(exit)
+}
+
+/// What a rule means; no log is read for it.
+fn explain_rule(rule: &Rule, args: &ExplainArgs) -> Result<Exit> {
+    let language = args.output.language();
+    let mut page = Page::default();
+    page.blocks.push(Block::Title(format!("{} ({})", language.say(rule.docs.name), rule.id)));
+    let sections = [
+        ("explain.rule-what", rule.docs.what),
+        ("explain.rule-why", rule.docs.why),
+        ("explain.rule-do", rule.docs.advice),
+        ("explain.rule-example", rule.docs.example),
+    ];
+    for (heading, text) in sections {
+        page.blocks.push(Block::Heading(language.say(heading)));
+        page.text(language.say(text));
+    }
+    let text = match args.format {
+        ExplainFormat::Table => terminal::render(&page, layout(&args.output)),
+        ExplainFormat::Markdown => markdown::render(&page),
+        ExplainFormat::Json => {
+            let say = |key| Language::English.say(key);
+            let docs = &rule.docs;
+            let json = serde_json::json!({
+                "schema": "dsh-forensics/rule/v1", "id": rule.id, "life_cycle": rule.life_cycle.name(),
+                "name": say(docs.name), "what": say(docs.what), "why": say(docs.why), "advice": say(docs.advice),
+                "example": say(docs.example),
+            });
+            serde_json::to_string_pretty(&json)? + "\n"
+        }
+    };
+    emit_to(text.as_bytes(), args.output.output.as_deref())?;
+    Ok(Exit::Clean)
 }

@@ -5,9 +5,12 @@ use std::cmp::Reverse;
 use anyhow::{Result, bail};
 
 use crate::evidence::verdict::failure_of;
-use crate::evidence::{Verdict, Verdicts};
+use crate::evidence::{SupportedCode, Verdict, Verdicts};
+use crate::message;
+use crate::message::Message;
 use crate::pipeline::Dataset;
 use crate::policy::spelling::did_you_mean;
+use crate::report::lang::Said;
 use crate::session::{AttemptRow, Fate, SessionRows};
 
 /// `SESSION` or `SESSION:SEQ` as typed.
@@ -40,7 +43,7 @@ impl Target {
             Some(seq) => Ok((index, find_attempt(session, seq)?)),
             None => match most_interesting(dataset, verdicts, Some(index)) {
                 Some(place) => Ok(place),
-                None => bail!("session {} has no failed attempt", session.id),
+                None => bail!(Said(message!("explain.no-failed-attempt", session = &session.id))),
             },
         }
     }
@@ -54,16 +57,17 @@ fn find_session(sessions: &[SessionRows], wanted: &str) -> Result<usize> {
         sessions.iter().enumerate().filter(|(_, s)| s.id.starts_with(wanted)).map(|(index, _)| index).collect();
     match fitting.as_slice() {
         [one] => Ok(*one),
-        [] => bail!("no session id begins with {wanted:?}{}", nearest(sessions, wanted)),
+        [] => bail!(unknown(sessions, wanted)),
         several => {
-            let ids: Vec<&str> = several.iter().take(5).map(|i| sessions[*i].id.as_str()).collect();
-            bail!("{} session ids begin with {wanted:?}, give more of it: {}", several.len(), ids.join(", "))
+            let ids = several.iter().take(5).map(|i| Message::verbatim(&sessions[*i].id));
+            let said = message!("errors.ambiguous-session", n = several.len(), wanted = format!("{wanted:?}"));
+            bail!(Said(said.with_list("ids", ids)))
         }
     }
 }
 
 /// Ids are long and people type their beginnings: the typed word is held against beginnings of the same length.
-fn nearest(sessions: &[SessionRows], wanted: &str) -> String {
+fn unknown(sessions: &[SessionRows], wanted: &str) -> Said {
     let length = wanted.chars().count();
     let beginning = |id: &str| id.chars().take(length).collect::<String>();
     let beginnings: Vec<String> = sessions.iter().map(|s| beginning(&s.id)).collect();
@@ -73,7 +77,11 @@ fn nearest(sessions: &[SessionRows], wanted: &str) -> String {
         .and_then(|near| beginnings.iter().position(|b| b == near))
         .map(|index| sessions[index].id.as_str())
         .or_else(inside);
-    id.map_or_else(String::new, |id| format!("; did you mean {id}?"))
+    let wanted = format!("{wanted:?}");
+    Said(match id {
+        None => message!("errors.unknown-session", wanted = wanted),
+        Some(id) => message!("errors.unknown-session-but", wanted = wanted).with_list("ids", [Message::verbatim(id)]),
+    })
 }
 
 fn find_attempt(session: &SessionRows, seq: u64) -> Result<usize> {
@@ -83,12 +91,10 @@ fn find_attempt(session: &SessionRows, seq: u64) -> Result<usize> {
     }
     let near = failed().min_by_key(|(_, a)| (a.seq.abs_diff(seq), a.seq)).map(|(_, a)| a.seq);
     match near {
-        Some(near) => bail!(
-            "no failed attempt of session {} holds seq {seq}; the nearest failed at seq {near}: explain {}:{near}",
-            session.id,
-            session.id
-        ),
-        None => bail!("session {} has no failed attempt", session.id),
+        Some(near) => {
+            bail!(Said(message!("explain.nearest-failed", session = &session.id, seq = seq, near = near)))
+        }
+        None => bail!(Said(message!("explain.no-failed-attempt", session = &session.id))),
     }
 }
 
@@ -105,7 +111,9 @@ pub fn most_interesting(dataset: &Dataset, verdicts: &Verdicts, session: Option<
             let rank = (
                 verdict_rank(judgement.verdict),
                 fate_rank(attempt.fate),
+                judgement.supported_code == SupportedCode::Undetermined,
                 Reverse(costs.get(&attempt.turn).copied().unwrap_or(0)),
+                attempt.retry.is_some(),
                 attempt.time,
                 session_index,
                 index,

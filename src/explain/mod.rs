@@ -68,7 +68,10 @@ pub fn explain<'a>(
     let decision = decision::of(session, attempt, failure);
     let vicinity = vicinity::of(&dataset.sessions, session_index, index);
     let repairs = repairs::of(session, attempt, judgement, &vicinity);
-    let advice = advice::of(attempt, failure, judgement, &decision, &repairs);
+    // Advice is about the decision that ended the chain, not about one that a retry followed.
+    let last = repairs::deciding(session, attempt);
+    let final_decision = decision::of(session, last, failure_of(last)?);
+    let advice = advice::of(last, failure_of(last)?, judgement, &final_decision, &repairs);
     let masked = masked::of(std::slice::from_ref(session), &verdicts.of_one(session_index));
     Some(Explanation {
         session,

@@ -4,7 +4,7 @@ use super::decision::previous_retries;
 use super::vicinity::Vicinity;
 use crate::evidence::verdict::layers::policy_in_force;
 use crate::evidence::verdict::{failure_of, is_overflow};
-use crate::evidence::{FixableBy, Judgement, is_bodyless, supports};
+use crate::evidence::{FixableBy, Judgement, SupportedCode, is_bodyless, supports};
 use crate::policy::engine::FixedGiveUp;
 use crate::policy::{
     Candidate, ChainState, FailedAttempt, FixedDecision, RetryMode, RouteState, apply_edit, decide_with_fixes,
@@ -26,6 +26,11 @@ pub enum Chance {
         after_ms: i64,
         /// Whether the identical request was answered.
         identical: bool,
+    },
+    /// The route answered in time, but a smaller request, and the failure may be about size: cannot be known.
+    AnsweredSmaller {
+        /// Milliseconds after the failure.
+        after_ms: i64,
     },
     /// The route answered only later than the repair keeps trying: cannot be known.
     AnsweredLater {
@@ -64,7 +69,7 @@ pub struct Repair {
 }
 
 /// Where the chain was decided: its last failed attempt, or this one where a compaction took over.
-fn deciding<'a>(session: &'a SessionRows, attempt: &'a AttemptRow) -> &'a AttemptRow {
+pub(super) fn deciding<'a>(session: &'a SessionRows, attempt: &'a AttemptRow) -> &'a AttemptRow {
     if attempt.fate == Some(Fate::RecoveredByCompaction) {
         return attempt;
     }
@@ -101,12 +106,13 @@ pub(super) fn of(
         cancelled_retries,
     };
     let base = Candidate::plain("recorded", "the policy of the log", policy);
+    let outlook = Outlook { attempt: last, judgement, vicinity };
     edits(&base, &failed)
         .into_iter()
         .filter_map(|(edit, today)| {
             let mut candidate = base.clone();
             apply_edit(&mut candidate, &edit).ok()?;
-            Some(Repair { effect: follow(&candidate, &failed, judgement, vicinity), edit, today })
+            Some(Repair { effect: follow(&candidate, &failed, &outlook), edit, today })
         })
         .collect()
 }
@@ -161,7 +167,7 @@ fn elapsed(session: &SessionRows, last: &AttemptRow) -> f64 {
 }
 
 /// Follows one candidate from the failure on, every try failing until the log shows an answer.
-fn follow(candidate: &Candidate, failed: &FailedAttempt<'_>, judgement: &Judgement, vicinity: &Vicinity) -> Effect {
+fn follow(candidate: &Candidate, failed: &FailedAttempt<'_>, outlook: &Outlook<'_>) -> Effect {
     let (mut chain, mut route, mut now) = (ChainState::default(), RouteState::default(), 0.0);
     let mut attempt = *failed;
     let mut first_delay = None;
@@ -182,21 +188,41 @@ fn follow(candidate: &Candidate, failed: &FailedAttempt<'_>, judgement: &Judgeme
             break;
         }
     }
-    Effect::Retries { delay_ms: first_delay.unwrap_or(0.0), chance: chance(now, judgement, vicinity) }
+    Effect::Retries { delay_ms: first_delay.unwrap_or(0.0), chance: outlook.chance(now) }
 }
 
-fn chance(last_try_ms: f64, judgement: &Judgement, vicinity: &Vicinity) -> Chance {
-    match judgement.fixable_by {
-        FixableBy::Time | FixableBy::Unknown => {}
-        FixableBy::Request | FixableBy::BodySize | FixableBy::Account | FixableBy::Config | FixableBy::User => {
-            return Chance::FailsAgain;
+/// What the log shows of the time after the failure.
+struct Outlook<'a> {
+    attempt: &'a AttemptRow,
+    judgement: &'a Judgement,
+    vicinity: &'a Vicinity,
+}
+
+impl Outlook<'_> {
+    fn chance(&self, last_try_ms: f64) -> Chance {
+        match self.judgement.fixable_by {
+            FixableBy::Time | FixableBy::Unknown => {}
+            FixableBy::Request | FixableBy::BodySize | FixableBy::Account | FixableBy::Config | FixableBy::User => {
+                return Chance::FailsAgain;
+            }
+        }
+        let Some(answer) = self.vicinity.answer else { return Chance::Unknown };
+        let after_ms = answer.after_ms;
+        if after_ms as f64 > last_try_ms {
+            Chance::AnsweredLater { last_try_ms, after_ms }
+        } else if answer.identical || !self.may_be_size() || answer.tokens >= self.smallest() {
+            Chance::Answered { after_ms, identical: answer.identical }
+        } else {
+            Chance::AnsweredSmaller { after_ms }
         }
     }
-    match vicinity.answer {
-        None => Chance::Unknown,
-        Some(answer) if answer.after_ms as f64 <= last_try_ms => {
-            Chance::Answered { after_ms: answer.after_ms, identical: answer.identical }
-        }
-        Some(answer) => Chance::AnsweredLater { last_try_ms, after_ms: answer.after_ms },
+
+    /// Whether the size of the request could still be the cause: the cause is open.
+    fn may_be_size(&self) -> bool {
+        self.judgement.supported_code == SupportedCode::Undetermined
+    }
+
+    fn smallest(&self) -> Option<u64> {
+        self.attempt.request.as_ref()?.tokens.map(|t| t.low)
     }
 }

@@ -21,6 +21,8 @@ mod words;
 
 /// Longest error text shown, columns.
 const TEXT_WIDTH: usize = 400;
+/// Shortest silence worth a word, milliseconds.
+const SILENCE_MS: i64 = 300;
 /// Columns of a full bar.
 const BAR: u64 = 24;
 
@@ -178,7 +180,7 @@ impl Writer {
         if let Some(wait) = failure.retry_after_ms {
             details.push(message!("explain.retry-after", wait = span(wait as i64)));
         }
-        if attempt.chunks > 1 && attempt.longest_gap_ms > 0 {
+        if attempt.chunks > 1 && attempt.longest_gap_ms >= SILENCE_MS {
             details.push(message!("explain.gap", gap = span(attempt.longest_gap_ms)));
         }
         if !details.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::super::document::{Block, Cell, Column, Table, Tone};
 use super::super::numbers::span;
-use super::{Writer, fate, shorten};
+use super::{Writer, fate, shorten, words};
 use crate::evidence::verdict::layers::PolicySource;
 use crate::explain::{Basis, Chance, DecisionStory, Effect, Explanation, RecordedRetry, Repair};
 use crate::message;
@@ -76,8 +76,9 @@ impl Writer {
         let rows = explained.repairs.iter().map(|repair| {
             let available = if repair.today { message!("explain.today") } else { message!("explain.not-today") };
             let (wait, outcome, tone) = effect(repair);
+            let wait = wait.map_or_else(|| "–".to_owned(), |wait| language.render(&wait));
             vec![
-                Cell::from(repair.edit.clone()),
+                Cell::from(language.render(&words::repair(&repair.edit))),
                 language.render(&available).into(),
                 wait.into(),
                 Cell::toned(language.render(&outcome), tone),
@@ -88,8 +89,8 @@ impl Writer {
             title: String::new(),
             columns: vec![
                 Column::text(say("explain.column-repair"), 0),
-                Column::text(say("explain.column-available"), 2),
-                Column::number(say("explain.column-wait"), 1),
+                Column::text(say("explain.column-available"), 0),
+                Column::number(say("explain.column-wait"), 0),
                 Column::text(say("explain.column-outcome"), 0),
             ],
             rows: rows.collect(),
@@ -161,9 +162,9 @@ fn layer_words(layer: &str) -> Option<Message> {
 }
 
 /// First wait, what comes of it, and how good that is.
-pub(super) fn effect(repair: &Repair) -> (String, Message, Tone) {
+pub(super) fn effect(repair: &Repair) -> (Option<Message>, Message, Tone) {
     let (delay_ms, chance) = match repair.effect {
-        Effect::GivesUp(reason) => return ("–".to_owned(), gives_up(reason), Tone::Bad),
+        Effect::GivesUp(reason) => return (None, gives_up(reason), Tone::Bad),
         Effect::Retries { delay_ms, chance } => (delay_ms, chance),
     };
     let (outcome, tone) = match chance {
@@ -174,13 +175,16 @@ pub(super) fn effect(repair: &Repair) -> (String, Message, Tone) {
         Chance::Answered { after_ms, identical: false } => {
             (message!("explain.chance-answered", after = span(after_ms)), Tone::Good)
         }
+        Chance::AnsweredSmaller { after_ms } => {
+            (message!("explain.chance-smaller", after = span(after_ms)), Tone::Warn)
+        }
         Chance::AnsweredLater { last_try_ms, after_ms } => {
             let last = span(last_try_ms as i64);
             (message!("explain.chance-later", last = last, after = span(after_ms)), Tone::Warn)
         }
         Chance::Unknown => (message!("explain.chance-unknown"), Tone::Warn),
     };
-    (span(delay_ms as i64), outcome, tone)
+    (Some(span(delay_ms as i64)), outcome, tone)
 }
 
 fn gives_up(reason: FixedGiveUp) -> Message {

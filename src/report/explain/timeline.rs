@@ -7,6 +7,7 @@ use crate::event::TurnEndKind;
 use crate::explain::{Moment, MomentKind};
 use crate::message;
 use crate::message::Message;
+use crate::report::lang::Language;
 use crate::session::{CompactionOutcome, Outcome, Trigger};
 
 impl Writer {
@@ -14,7 +15,7 @@ impl Writer {
         self.heading("explain.heading-timeline");
         let language = self.language;
         let rows = moments.iter().map(|moment| {
-            let offset = moment.offset_ms.map_or_else(|| "–".to_owned(), offset);
+            let offset = moment.offset_ms.map_or_else(|| "–".to_owned(), |ms| offset(ms, language));
             let mark = if moment.here { "▶" } else { "" };
             let seq = moment.seq.map_or_else(String::new, |seq| seq.to_string());
             let text = language.render(&sentence(&moment.kind));
@@ -37,11 +38,11 @@ impl Writer {
 }
 
 /// `+1.2 s`, `−350 ms`, `0`
-fn offset(ms: i64) -> String {
+fn offset(ms: i64, language: Language) -> String {
     match ms {
         0 => "0".to_owned(),
-        later if later > 0 => format!("+{}", span(later)),
-        earlier => span(earlier),
+        later if later > 0 => format!("+{}", language.render(&span(later))),
+        earlier => language.render(&span(earlier)),
     }
 }
 
@@ -60,7 +61,7 @@ pub(super) fn sentence(kind: &MomentKind) -> Message {
     match kind {
         MomentKind::Attempt { place: (turn, step, attempt), outcome, code, tokens, duration_ms } => {
             let place = format!("{turn}.{step}.{attempt}");
-            let duration = duration_ms.map_or_else(|| "–".to_owned(), span);
+            let duration = duration_ms.map_or_else(|| Message::verbatim("–"), span);
             let tokens = optional(*tokens);
             match (outcome, code) {
                 (Outcome::Failed, Some(code)) => {

@@ -35,3 +35,17 @@ pub(super) fn fixable_by(who: FixableBy) -> Message {
         FixableBy::Unknown => message!("explain.by-unknown"),
     }
 }
+
+/// An edit in plain words, with the edit itself where it is not one of the settings' own words.
+pub(super) fn repair(edit: &str) -> Message {
+    match edit.split_once(' ').unwrap_or((edit, "")) {
+        ("retry", code) => message!("explain.repair-retry", code = code),
+        ("gateway-503", _) => message!("explain.repair-gateway"),
+        ("evidence-guard", _) => message!("explain.repair-guard"),
+        ("clamp", _) => message!("explain.repair-clamp"),
+        ("time-budget", _) => message!("explain.repair-time"),
+        ("expose-retry-after", _) => message!("explain.repair-expose"),
+        ("uncounted-cancelled", _) => message!("explain.repair-uncounted"),
+        _ => Message::verbatim(edit),
+    }
+}
