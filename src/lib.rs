@@ -3,14 +3,17 @@
 //! The way through: [`discover`] → [`archive`] → [`event`] → [`session`] → [`tables`] → analyses → [`report`].
 
 pub mod archive;
+pub mod charts;
 pub mod cli;
 pub mod commands;
 pub mod context_window;
+pub mod correlate;
 pub mod demo;
 pub mod discover;
 pub mod event;
 pub mod evidence;
 pub mod explain;
+pub mod export;
 pub mod filter;
 pub mod findings;
 pub mod message;
@@ -18,9 +21,11 @@ pub mod notice;
 pub mod pipeline;
 pub mod policy;
 pub mod redact;
+pub mod replay;
 pub mod report;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod sizes;
 pub mod stats;
 pub mod summary;

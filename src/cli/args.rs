@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::explain_args::ExplainArgs;
+use super::compactions_args::CompactionsArgs;
+use super::export_args::ExportArgs;
+use super::policy_args::PolicyCommand;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -37,12 +40,20 @@ pub enum Command {
     Failures(FailuresArgs),
     /// One failure in full: what was sent, what came back, which rule gave the code, what a repair would have changed
     Explain(ExplainArgs),
+    /// Do compactions cause failures? Every compaction, and the rate of failures around them
+    Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
     Classify(ClassifyArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// Man pages, one file for each command
+    Man(ManArgs),
     /// Retry policies: what the harness would refuse or silently do, and when it would try again
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -55,11 +66,15 @@ impl Command {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
             Self::Explain(args) => args.output.language(),
+            Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
+            Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
+            Self::Completions(_) | Self::Man(_) => Language::from_environment(),
             Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
             Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
+            Self::Policy(command) => command.output().language(),
         }
     }
 }
@@ -127,6 +142,26 @@ pub struct VerifyArgs {
     pub deep: bool,
 }
 
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics completions bash > /etc/bash_completion.d/dsh-forensics\n  dsh-forensics completions zsh > ~/.zfunc/_dsh-forensics\n  dsh-forensics completions fish > ~/.config/fish/completions/dsh-forensics.fish"
+)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dsh-forensics man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Directory that the pages are written into; it is made where it does not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+}
+
 /// Formats of `verify`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum VerifyFormat {
@@ -166,52 +201,6 @@ pub enum ClassifyFormat {
     Table,
     /// For programs (docs/json.md)
     Json,
-}
-
-/// The commands under `policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Everything the harness would refuse in a settings file, and every trap, each with its line and the fix
-    Lint(PolicyLintArgs),
-    /// When a policy would try again: attempt, delay, cumulative
-    Schedule(PolicyScheduleArgs),
-}
-
-/// Arguments of `policy lint`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
-)]
-pub struct PolicyLintArgs {
-    /// settings.yaml, cordis.patch.yml or policies.toml
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Release of the harness whose rules hold
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
-    pub dsh_version: String,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policy schedule`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy schedule\n  dsh-forensics policy schedule 'dsh-default + maxRetries 10 + maxDelayMs 30000'\n  dsh-forensics policy schedule dsh-always --retry-after-ms 30000"
-)]
-pub struct PolicyScheduleArgs {
-    /// A preset, or a preset with edits: 'dsh-default + maxRetries 10'
-    #[arg(value_name = "POLICY", default_value = "dsh-default")]
-    pub policy: String,
-    /// Retry-After that every failure carries, milliseconds
-    #[arg(long, value_name = "MS")]
-    pub retry_after_ms: Option<f64>,
-    /// Most attempts shown
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub rows: usize,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// Arguments of `request`.
@@ -268,6 +257,8 @@ pub enum ScanFormat {
     Json,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// Formats of `failures`.
@@ -281,6 +272,8 @@ pub enum FailuresFormat {
     Csv,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// What to read and how.
@@ -373,6 +366,23 @@ pub struct FilterArgs {
     /// Only projects whose directory name contains this
     #[arg(long, value_name = "TEXT")]
     pub project: Vec<String>,
+}
+
+impl FilterArgs {
+    /// The filters as typed, one text each.
+    pub fn typed(&self) -> Vec<String> {
+        let single = [("since", &self.since), ("until", &self.until)];
+        let several = [
+            ("session", &self.session),
+            ("provider", &self.provider),
+            ("model", &self.model),
+            ("code", &self.code),
+            ("project", &self.project),
+        ];
+        let single = single.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let several = several.into_iter().flat_map(|(name, values)| values.iter().map(move |v| (name, v.clone())));
+        single.chain(several).map(|(name, value)| format!("--{name} {value}")).collect()
+    }
 }
 
 /// When to do something that suits a terminal.

@@ -16,6 +16,7 @@ use crate::message;
 use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::report::html::Meta;
 use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
 
@@ -39,6 +40,7 @@ pub struct Plan {
     jobs: Option<usize>,
     read: ReadOptions,
     windows: Vec<(String, u64)>,
+    typed_filters: Vec<String>,
 }
 
 impl Plan {
@@ -89,6 +91,7 @@ impl Plan {
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
             windows: input.context_window.clone(),
+            typed_filters: filters.typed(),
         })
     }
 
@@ -97,7 +100,14 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery = self.discover();
+        self.load_from(self.discover())
+    }
+
+    /// [`Plan::load`] of logs found before.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -118,6 +128,16 @@ impl Plan {
         Ok(dataset)
     }
 
+    /// Hashes the inputs while they are read, for reports that name them.
+    pub fn hash_inputs(&mut self, wanted: bool) {
+        self.read.hash = wanted;
+    }
+
+    /// What stands behind a page of `command`.
+    pub fn meta(&self, dataset: &Dataset, command: &str) -> Meta {
+        Meta::of(dataset, command, &self.typed_filters.join(", "), &self.zone)
+    }
+
     /// No session fits `--session`: which ids look like what was typed.
     fn no_match(&self, known: &[String]) -> Message {
         let wanted = self.filters.sessions.first().map_or("", String::as_str);
@@ -132,6 +152,11 @@ impl Plan {
     /// Finds the logs without reading them.
     pub fn discover(&self) -> Discovery {
         if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) }
+    }
+
+    /// Takes the hash of every input as it is read, for reports that name their inputs.
+    pub fn hash_inputs(&mut self) {
+        self.read.hash = true;
     }
 
     /// How logs are read.

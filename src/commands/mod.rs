@@ -4,11 +4,15 @@
 
 mod classify;
 mod explain;
+mod completions;
+mod compactions;
+mod export;
 mod failures;
 mod policy;
 mod request;
 mod scan;
 mod verify;
+mod what_if;
 
 use anyhow::Result;
 
@@ -29,9 +33,13 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Compactions(args) => compactions::run(args),
+        Command::Export(args) => export::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => completions::man(args),
         Command::Policy(command) => policy::run(command),
     }
 }

@@ -1,14 +1,18 @@
 //! One row per failed attempt: the NDJSON contract (`docs/json.md`), CSV and the table.
 
+use std::collections::BTreeMap;
+
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::charts::{fill, over_time, retries};
 use super::definitions::Term;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::lang::Language;
 use super::numbers::{grouped, moment, span};
 use super::words;
+use crate::charts::Charts;
 use crate::context_window::WindowSource;
 use crate::evidence::{Fact, Judgement, Verdicts};
 use crate::filter::Filters;
@@ -316,12 +320,20 @@ pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
 }
 
 /// The page of `failures`.
-pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone, language: Language) -> Page {
+pub fn page(rows: &[FailureV1], charts: &Charts, partial: bool, zone: &TimeZone, language: Language) -> Page {
     let mut page = Page::default();
-    if rows.is_empty() {
-        page.text(language.say("failures.none"));
+    page.blocks.push(Block::Title(if rows.is_empty() {
+        language.say("failures.none")
+    } else {
+        language.render(&message!("failures.title", n = grouped(rows.len() as u64)))
+    }));
+    if let Some(by_code) = by_code(rows) {
+        page.text(language.render(&by_code));
     }
-    let mut table = table(rows.len() as u64, language);
+    page.blocks.extend(over_time(charts, language).map(Block::Picture));
+    page.blocks.extend(fill(charts, language).map(Block::Picture));
+    page.blocks.extend(retries(charts, language).map(Block::Picture));
+    let mut table = table(language);
     table.rows.extend(rows.iter().map(|row| cells(row, zone, language)));
     page.blocks.push(Block::Table(table));
     if partial {
@@ -330,11 +342,21 @@ pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone, language: Langua
     page
 }
 
+/// How many of each code, most first.
+fn by_code(rows: &[FailureV1]) -> Option<Message> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    rows.iter().for_each(|row| *counts.entry(&row.code).or_default() += 1);
+    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let said = counts.iter().map(|(code, n)| message!("failures.code-count", code = redact(code), n = grouped(*n)));
+    (!counts.is_empty()).then(|| Message::new("failures.summary-codes").with_list("codes", said))
+}
+
 /// What matters most stays at 80 columns: whose request it was, its code, whether that is true, how it went on.
-fn table(count: u64, language: Language) -> Table {
+fn table(language: Language) -> Table {
     let say = |key| language.say(key);
     Table {
-        title: language.render(&message!("failures.title", n = grouped(count))),
+        title: say("failures.every"),
         columns: vec![
             Column::text(say("failures.time"), 2),
             Column::text(say("failures.session"), 0).means(Term::Session),

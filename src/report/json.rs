@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::correlation::{EffectV1, WindowV1};
 use super::sizes::RouteSizesV1;
 use crate::evidence::Verdict;
 use crate::notice;
@@ -32,6 +33,8 @@ pub struct ScanV1 {
     compactions_by_outcome: OutcomesV1,
     sizes_by_route: Vec<RouteSizesV1>,
     windows: Vec<WindowV1>,
+    compaction_verdict: Option<&'static str>,
+    explanations: Vec<EffectV1>,
     top_sessions: Vec<SessionV1>,
     findings: Vec<()>,
     notices: Vec<NoticeV1>,
@@ -121,18 +124,6 @@ struct OutcomesV1 {
     done: u64,
     failed: u64,
     open: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct WindowV1 {
-    window: String,
-    failed_steps_inside: u64,
-    failed_steps_total: u64,
-    share: Option<f64>,
-    rate_ratio: Option<f64>,
-    rate_ratio_lo: Option<f64>,
-    rate_ratio_hi: Option<f64>,
-    p_value: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -243,20 +234,9 @@ impl ScanV1 {
                 open: outcome(CompactionOutcome::Open),
             },
             sizes_by_route: summary.sizes.iter().map(RouteSizesV1::from).collect(),
-            windows: summary
-                .windows
-                .iter()
-                .map(|w| WindowV1 {
-                    window: w.window.to_string(),
-                    failed_steps_inside: w.inside,
-                    failed_steps_total: w.total,
-                    share: (w.total > 0).then(|| w.inside as f64 / w.total as f64),
-                    rate_ratio: None,
-                    rate_ratio_lo: None,
-                    rate_ratio_hi: None,
-                    p_value: None,
-                })
-                .collect(),
+            windows: WindowV1::all(&summary.windows, summary.compaction_study.as_ref().map_or(&[], |s| &s.windows)),
+            compaction_verdict: summary.compaction_study.as_ref().map(|study| study.answer.verdict.name()),
+            explanations: summary.columns.explanations.iter().map(EffectV1::from).collect(),
             top_sessions: summary
                 .failing_sessions
                 .iter()

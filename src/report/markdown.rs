@@ -16,6 +16,7 @@ pub fn render(page: &Page) -> String {
                 out.push('\n');
             }
             Block::Table(table) => push_table(&mut out, table),
+            Block::Picture(_) => {}
             Block::Chart(chart) => out.push_str(&format!("{}\n\n", escape(&chart.alternative))),
             // The rest of the page; closed at its end.
             Block::Fold(title) => {

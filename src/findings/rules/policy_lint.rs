@@ -20,11 +20,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
         .fixable_by(FixableBy::Config)
         .seen(message!("findings.seen-lint", refused = grouped(refused)));
     Some(hits.into_iter().fold(draft, |draft, hit| {
-        draft.example(message!(
-            "findings.example-lint",
-            line = hit.line,
-            rule = hit.rule,
-            text = short_text(&hit.message),
-        ))
+        let place = message!("findings.example-lint", line = hit.line, rule = hit.rule);
+        draft.example(place.with_message("text", hit.message.clone()))
     }))
 }

@@ -34,15 +34,24 @@ macro_rules! areas {
 
 // One line per area, so that two people who add one do not meet.
 areas! {
+    "charts",
     "common",
     "evidence",
     "explain",
+    "compactions",
+    "classify",
+    "common",
+    "lint",
+    "policy",
     "definitions",
     "errors",
+    "export",
     "failures",
+    "html",
     "notices",
     "scan",
     "verify",
+    "what_if",
 }
 
 /// An error in words that people read, in their language; [`Language::explain`] finds it in a chain of errors.

@@ -6,10 +6,14 @@ mod tables;
 
 use jiff::tz::TimeZone;
 
+use super::charts::{fill, fill_rate, over_time, retries};
+use super::compactions;
+use super::correlation;
 use super::document::{Block, Cell, Page, Tone};
 use super::lang::Language;
 use super::numbers::{bytes, grouped, moment, percent, span};
 use super::words;
+use crate::charts::Charts;
 use crate::evidence::Verdict;
 use crate::message;
 use crate::message::Message;
@@ -19,7 +23,14 @@ use crate::redact::redact;
 use crate::summary::Summary;
 
 /// Builds the page.
-pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
+pub fn page(
+    dataset: &Dataset,
+    summary: &Summary,
+    charts: &Charts,
+    zone: &TimeZone,
+    narrowed: bool,
+    language: Language,
+) -> Page {
     let mut page = Page::default();
     page.blocks.push(Block::Title(language.render(&headline(dataset, summary))));
     let faint = |message: &Message| Cell::toned(language.render(message), Tone::Faint);
@@ -36,13 +47,17 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         page.text(Cell::toned(language.render(&sentence), Tone::Warn));
     }
     page.blocks.push(Block::Table(tables::levels(summary, language)));
+    page.blocks.extend(over_time(charts, language).map(Block::Chart));
+    page.blocks.extend(fill(charts, language).map(Block::Chart));
+    page.blocks.extend(fill_rate(charts, language).map(Block::Picture));
+    page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Table(tables::codes(summary, language)));
     page.blocks.push(Block::Fold(language.say("scan.details")));
     page.blocks.push(Block::Table(tables::routes(summary, language)));
     page.blocks.push(Block::Table(super::sizes::table(&summary.sizes, language)));
     push_retries(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::compactions(summary, language)));
-    page.blocks.push(Block::Table(tables::windows(summary, language)));
+    push_correlations(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::sessions(summary, language)));
     push_unknown_types(&mut page, summary, language);
     push_notices(&mut page, dataset, language);
@@ -107,6 +122,21 @@ fn verdict(summary: &Summary) -> Vec<Message> {
         ));
     }
     said
+}
+
+/// The windows with the answer in words, and what else goes with failures.
+fn push_correlations(page: &mut Page, summary: &Summary, language: Language) {
+    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
+    let studies = summary.compaction_study.as_ref().map_or(&[][..], |study| &study.windows);
+    page.blocks.push(Block::Table(correlation::windows_table(&summary.windows, studies, shown, language)));
+    if let Some(study) = summary.compaction_study.as_ref().filter(|_| shown) {
+        page.text(compactions::answer(summary, study, language));
+    }
+    if let Some((lines, note)) = correlation::explanations(&summary.columns, language) {
+        page.blocks.push(Block::Heading(language.say("compactions.columns")));
+        page.blocks.push(Block::List(lines));
+        page.text(note);
+    }
 }
 
 fn push_retries(page: &mut Page, summary: &Summary, language: Language) {
