@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::explain_args::ExplainArgs;
 use super::compactions_args::CompactionsArgs;
+use super::explain_args::ExplainArgs;
 use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
 use crate::report::lang::Language;
@@ -313,26 +313,6 @@ pub struct InputArgs {
     /// Largest compression ratio accepted of a zip entry
     #[arg(long, value_name = "N", default_value_t = 2_000, hide_short_help = true, help_heading = "Reading")]
     pub max_zip_ratio: u64,
-}
-
-impl Default for InputArgs {
-    /// As if nothing was typed.
-    fn default() -> Self {
-        let limits = crate::archive::Limits::default();
-        Self {
-            paths: Vec::new(),
-            demo: false,
-            jobs: None,
-            keep_duplicates: false,
-            context_window: Vec::new(),
-            max_window_bytes: limits.window_bytes,
-            max_frame_bytes: limits.frame_bytes,
-            max_line_bytes: limits.line_bytes,
-            max_json_depth: limits.json_depth,
-            max_zip_entries: limits.zip_entries,
-            max_zip_ratio: limits.zip_ratio,
-        }
-    }
 }
 
 /// Filters: whole attempts are chosen.

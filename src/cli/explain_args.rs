@@ -57,6 +57,26 @@ impl ExplainArgs {
     }
 }
 
+impl Default for InputArgs {
+    /// As if nothing was typed.
+    fn default() -> Self {
+        let limits = crate::archive::Limits::default();
+        Self {
+            paths: Vec::new(),
+            demo: false,
+            jobs: None,
+            keep_duplicates: false,
+            context_window: Vec::new(),
+            max_window_bytes: limits.window_bytes,
+            max_frame_bytes: limits.frame_bytes,
+            max_line_bytes: limits.line_bytes,
+            max_json_depth: limits.json_depth,
+            max_zip_entries: limits.zip_entries,
+            max_zip_ratio: limits.zip_ratio,
+        }
+    }
+}
+
 /// Formats of `explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExplainFormat {

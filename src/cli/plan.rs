@@ -154,11 +154,6 @@ impl Plan {
         if self.demo { crate::demo::discovery() } else { discover::discover(&self.paths, self.read.limits) }
     }
 
-    /// Takes the hash of every input as it is read, for reports that name their inputs.
-    pub fn hash_inputs(&mut self) {
-        self.read.hash = true;
-    }
-
     /// How logs are read.
     pub fn read_options(&self) -> ReadOptions {
         self.read

@@ -14,7 +14,7 @@ use crate::report::{export as report, terminal};
 
 pub(super) fn run(args: &ExportArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs();
+    plan.hash_inputs(true);
     let Some(directory) = plan.output.clone() else { bail!(Said(Message::new("export.no-directory"))) };
     let said = |error: ExportError| Said(error.0);
     if args.bom && args.format != Format::Csv {

@@ -3,9 +3,9 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
-mod explain;
-mod completions;
 mod compactions;
+mod completions;
+mod explain;
 mod export;
 mod failures;
 mod policy;
