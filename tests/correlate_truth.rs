@@ -182,6 +182,7 @@ fn attempt_row(step: u64, attempt: u64, ordinal: u64, seqs: (u64, u64), times: (
         fate: None,
         request: None,
         usage_untrusted: false,
+        cut_at_limit: false,
         last_tool: None,
         selected: true,
     }
