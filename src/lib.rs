@@ -6,6 +6,7 @@ pub mod archive;
 pub mod charts;
 pub mod cli;
 pub mod commands;
+pub mod config;
 pub mod context_window;
 pub mod correlate;
 pub mod demo;

@@ -165,6 +165,7 @@ fn attempt_row(step: u64, attempt: u64, ordinal: u64, seqs: (u64, u64), times: (
         time: Some(times.1),
         first_time: Some(times.0),
         ready_time: Some(times.0),
+        asked_time: Some(times.0),
         route: Arc::new(Route::default()),
         window: None,
         window_source: None,

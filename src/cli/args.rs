@@ -8,6 +8,7 @@ use super::compactions_args::CompactionsArgs;
 use super::explain_args::ExplainArgs;
 use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
+use crate::findings::Severity;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -97,9 +98,30 @@ pub struct ScanArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ScanFormat::Table, help_heading = "Output")]
     pub format: ScanFormat,
+    /// Which rules run and what they decide.
+    #[command(flatten)]
+    pub rules: RuleArgs,
     /// Count failed steps inside this window after a compaction: 8ev (events), 3att (attempts), 60s; may be repeated
     #[arg(long = "window", value_name = "WINDOW", default_values = ["8ev", "3att", "60s"])]
     pub windows: Vec<Window>,
+}
+
+/// Which rules run and what they decide.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Findings")]
+pub struct RuleArgs {
+    /// Exit with status 1 when a finding is at least as bad as this; previews never count
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<Severity>,
+    /// Run only this rule; may be repeated (docs/rules/README.md lists them)
+    #[arg(long, value_name = "RULE")]
+    pub only: Vec<String>,
+    /// Do not run this rule; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub ignore: Vec<String>,
+    /// Settings file of the harness (settings.yaml, cordis.patch.yml) to check against the archive
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
 }
 
 /// Arguments of `failures`.
@@ -295,6 +317,9 @@ pub struct InputArgs {
     /// Context window of a model, tokens, where the log does not state it; may be repeated
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
     pub context_window: Vec<(String, u64)>,
+    /// Configuration file [default: dsh-forensics.toml in the working directory, where there is one]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub config: Option<PathBuf>,
     /// Largest zstd window accepted, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,

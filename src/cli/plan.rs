@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::args::{FilterArgs, InputArgs, OutputArgs, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
+use crate::config::Config;
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub layout: Layout,
     /// Language of what people read.
     pub language: Language,
+    /// Configuration file.
+    pub config: Config,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -47,8 +50,10 @@ impl Plan {
     /// Resolves the arguments shared by the commands that read logs.
     ///
     /// # Errors
-    /// When a time or zone cannot be read, or no home directory is known.
+    /// When a time, a zone or the configuration cannot be read, or no home directory is known.
     pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
+        let config = Config::load(input.config.as_deref())?;
+        let from_file = config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens));
         let zone = if filters.tz.as_deref() == Some("local") {
             TimeZone::system()
         } else {
@@ -83,14 +88,16 @@ impl Plan {
             },
             zone,
             layout: layout(output),
-            language: output.language(),
+            language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            windows: input.context_window.clone(),
+            // What was typed stands last and wins.
+            windows: from_file.chain(input.context_window.iter().cloned()).collect(),
+            config,
             typed_filters: filters.typed(),
         })
     }

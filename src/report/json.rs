@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::correlation::{EffectV1, WindowV1};
+use super::findings::FindingV1;
 use super::sizes::RouteSizesV1;
 use crate::evidence::Verdict;
+use crate::findings::Finding;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -36,7 +38,7 @@ pub struct ScanV1 {
     compaction_verdict: Option<&'static str>,
     explanations: Vec<EffectV1>,
     top_sessions: Vec<SessionV1>,
-    findings: Vec<()>,
+    findings: Vec<FindingV1>,
     notices: Vec<NoticeV1>,
 }
 
@@ -146,7 +148,7 @@ struct NoticeV1 {
 
 impl ScanV1 {
     /// Fills the contract from the counted numbers.
-    pub fn new(dataset: &Dataset, summary: &Summary) -> Self {
+    pub fn new(dataset: &Dataset, summary: &Summary, findings: &[Finding]) -> Self {
         let i = &dataset.inputs;
         let c = &summary.counts;
         let trigger = |t: Trigger| summary.triggers.get(&t).copied().unwrap_or(0);
@@ -251,7 +253,7 @@ impl ScanV1 {
                     main_code: s.main_code.clone(),
                 })
                 .collect(),
-            findings: Vec::new(),
+            findings: findings.iter().map(FindingV1::from).collect(),
             notices: notice::group(&dataset.notices)
                 .into_iter()
                 .map(|n| NoticeV1 {
