@@ -66,6 +66,7 @@ impl Default for InputArgs {
             demo: false,
             jobs: None,
             keep_duplicates: false,
+            config: None,
             context_window: Vec::new(),
             max_window_bytes: limits.window_bytes,
             max_frame_bytes: limits.frame_bytes,

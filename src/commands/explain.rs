@@ -11,10 +11,10 @@ use crate::cli::plan::{Plan, layout};
 use crate::evidence::Verdicts;
 use crate::explain::{Target, Versions, explain, most_interesting};
 use crate::findings::{Rule, registry};
-use crate::report::document::{Block, Page};
+use crate::report::document::Page;
 use crate::report::explain::json::ExplainV1;
 use crate::report::lang::Language;
-use crate::report::{explain as report, markdown, terminal};
+use crate::report::{explain as report, markdown, rules, terminal};
 
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(rule) = args.target.as_deref().and_then(registry::find) {
@@ -56,21 +56,9 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
 /// What a rule means; no log is read for it.
 fn explain_rule(rule: &Rule, args: &ExplainArgs) -> Result<Exit> {
     let language = args.output.language();
-    let mut page = Page::default();
-    page.blocks.push(Block::Title(format!("{} ({})", language.say(rule.docs.name), rule.id)));
-    let sections = [
-        ("explain.rule-what", rule.docs.what),
-        ("explain.rule-why", rule.docs.why),
-        ("explain.rule-do", rule.docs.advice),
-        ("explain.rule-example", rule.docs.example),
-    ];
-    for (heading, text) in sections {
-        page.blocks.push(Block::Heading(language.say(heading)));
-        page.text(language.say(text));
-    }
     let text = match args.format {
-        ExplainFormat::Table => terminal::render(&page, layout(&args.output)),
-        ExplainFormat::Markdown => markdown::render(&page),
+        ExplainFormat::Table => terminal::render(&rules::page(rule, language), layout(&args.output)),
+        ExplainFormat::Markdown => rules::markdown(rule, language),
         ExplainFormat::Json => {
             let say = |key| Language::English.say(key);
             let docs = &rule.docs;
