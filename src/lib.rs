@@ -13,6 +13,7 @@ pub mod demo;
 pub mod discover;
 pub mod event;
 pub mod evidence;
+pub mod explain;
 pub mod export;
 pub mod filter;
 pub mod findings;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 use support::builder::{Log, NO_BODY_400, NO_BODY_413, OVERFLOW, START};
-use support::{run, scan_json};
+use support::{failures_ndjson, run, scan_json};
 
 const DAY: i64 = 86_400_000;
 const SESSIONS: usize = 60;
@@ -222,4 +222,42 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
     let rate_limited = scan_json(&[path, "--code", "RATE_LIMIT"]);
     assert_eq!(rate_limited["counts"]["failed_attempts"], json!(291));
     assert_eq!(rate_limited["counts"]["failed_steps"], json!(30));
+}
+
+/// Verdict and supported code of every failure in a tree.
+fn verdicts(root: &Path) -> Vec<(String, String)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let rows = failures_ndjson(&[root.to_str().unwrap(), "--code", OVERFLOW]);
+    rows.iter().map(|row| (text(&row["verdict"]), text(&row["supported_code"]))).collect()
+}
+
+#[test]
+fn the_evidence_contradicts_every_bodyless_overflow_of_the_six_days() {
+    let root = tempfile::tempdir().unwrap();
+    write_archive(root.path());
+    let found = verdicts(root.path());
+    assert_eq!(found.len(), 491, "486 failed steps and five that a compaction answered");
+    let contradicted = found.iter().filter(|(verdict, _)| verdict == "contradicted").count();
+    assert_eq!(contradicted, found.len());
+}
+
+#[test]
+fn a_planted_overflow_is_supported() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("planted");
+    let text = "This model's maximum context length is 262144 tokens. However, you requested 270000 tokens \
+                (270000 in the messages). Please reduce the length of the messages.";
+    log.turn().step().ok(20_000).step().large_tool_result(1_080_000).step().failed(OVERFLOW, text).gave_up();
+    log.write_plain(root.path());
+    assert_eq!(verdicts(root.path()), [("supported".to_owned(), "CONTEXT_WINDOW_EXCEEDED".to_owned())]);
+}
+
+#[test]
+fn an_archive_with_nothing_to_compare_leaves_the_code_open() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("alone");
+    // Without a window and without any success there is no witness.
+    log.without_window().turn().step().failed(OVERFLOW, NO_BODY_400).gave_up();
+    log.write_plain(root.path());
+    assert_eq!(verdicts(root.path()), [("undetermined".to_owned(), "UNDETERMINED".to_owned())]);
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compactions_args::CompactionsArgs;
+use super::explain_args::ExplainArgs;
 use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
 use crate::findings::Severity;
@@ -38,6 +39,8 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// One failure in full: what was sent, what came back, which rule gave the code, what a repair would have changed
+    Explain(ExplainArgs),
     /// Do compactions cause failures? Every compaction, and the rate of failures around them
     Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
@@ -63,6 +66,7 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Explain(args) => args.output.language(),
             Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
             Self::Export(args) => args.output.language(),

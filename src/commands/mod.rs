@@ -5,6 +5,7 @@
 mod classify;
 mod compactions;
 mod completions;
+mod explain;
 mod export;
 mod failures;
 mod policy;
@@ -31,6 +32,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Compactions(args) => compactions::run(args),
         Command::Export(args) => export::run(args),
         Command::Verify(args) => verify::run(args),

@@ -45,11 +45,26 @@ pub struct FailureV1 {
     supported_code: Option<&'static str>,
     confidence: Option<f64>,
     fixable_by: Option<&'static str>,
-    evidence: Vec<Fact>,
+    evidence: Vec<EvidenceV1>,
     request: RequestV1,
     since_compaction: Option<SinceV1>,
     chain: ChainV1,
     blocked_by_layers: Vec<&'static str>,
+}
+
+/// One fact, in English whatever the language of the pages.
+#[derive(Debug, Serialize)]
+pub(super) struct EvidenceV1 {
+    kind: &'static str,
+    direction: &'static str,
+    text: String,
+}
+
+impl EvidenceV1 {
+    pub(super) fn of(facts: &[Fact]) -> Vec<Self> {
+        let text = |fact: &Fact| Language::English.render(&fact.message);
+        facts.iter().map(|f| Self { kind: f.kind, direction: f.direction, text: text(f) }).collect()
+    }
 }
 
 #[derive(Debug, Serialize, Default)]
@@ -158,7 +173,7 @@ pub fn rows(dataset: &Dataset, filters: &Filters, verdicts: &Verdicts) -> Vec<Fa
     rows
 }
 
-fn row(
+pub(super) fn row(
     session: &SessionRows,
     attempt: &AttemptRow,
     filters: &Filters,
@@ -186,7 +201,7 @@ fn row(
         supported_code: judgement.map(|j| j.supported_code.as_str()),
         confidence: judgement.map(|j| j.confidence),
         fixable_by: judgement.map(|j| j.fixable_by.as_str()),
-        evidence: judgement.map(|j| j.facts.clone()).unwrap_or_default(),
+        evidence: judgement.map(|j| EvidenceV1::of(&j.facts)).unwrap_or_default(),
         request: RequestV1::of(attempt),
         since_compaction: attempt.since_compaction.map(|s| {
             let compaction = &session.compactions[s.compaction];

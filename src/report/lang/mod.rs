@@ -38,6 +38,8 @@ macro_rules! areas {
 areas! {
     "charts",
     "common",
+    "evidence",
+    "explain",
     "compactions",
     "classify",
     "common",
