@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::report::lang::Language;
 use crate::windows::Window;
 
 const AFTER_HELP: &str = "\
@@ -352,4 +353,14 @@ pub struct OutputArgs {
     /// No progress bar, no remarks on standard error
     #[arg(short, long)]
     pub quiet: bool,
+    /// Language of what people read [default: from LC_ALL, LC_MESSAGES, LANG]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
+}
+
+impl OutputArgs {
+    /// The language asked for, else the one of the environment.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or_else(Language::from_environment)
+    }
 }

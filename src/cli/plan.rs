@@ -13,6 +13,7 @@ use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::report::lang::Language;
 use crate::report::terminal::Layout;
 
 /// Everything a command needs beside its own options.
@@ -24,6 +25,8 @@ pub struct Plan {
     pub zone: TimeZone,
     /// Terminal layout.
     pub layout: Layout,
+    /// Language of what people read.
+    pub language: Language,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -75,6 +78,7 @@ impl Plan {
             },
             zone,
             layout: layout(output),
+            language: output.language(),
             output: output.output.clone(),
             quiet: output.quiet,
             paths,

@@ -20,8 +20,15 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     }
     let mut summary = Summary::of(&dataset, &plan.filters, &args.windows);
     summary.add_verdicts(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
-    let page =
-        || scan::page(&dataset, &summary, &plan.zone, plan.filters.choose_attempts() || !plan.filters.codes.is_empty());
+    let page = || {
+        scan::page(
+            &dataset,
+            &summary,
+            &plan.zone,
+            plan.filters.choose_attempts() || !plan.filters.codes.is_empty(),
+            plan.language,
+        )
+    };
     let text = match args.format {
         ScanFormat::Table => terminal::render(&page(), plan.layout),
         ScanFormat::Markdown => markdown::render(&page()),

@@ -76,8 +76,80 @@ pub struct Table {
     pub note: Option<String>,
 }
 
+/// What the numbers along an axis are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scale {
+    /// Plain numbers.
+    Linear,
+    /// Epoch milliseconds.
+    Time,
+    /// Names; a point's x is the index.
+    Categories(Vec<String>),
+}
+
+/// One axis of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What it shows, with the unit.
+    pub label: String,
+    /// How it is divided.
+    pub scale: Scale,
+}
+
+/// How the points of a series are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Bars from zero; those of several series at the same x stand upon each other.
+    Bar,
+    /// Dots.
+    Dot,
+    /// Dots joined by a line.
+    Line,
+}
+
+/// One value of a chart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Along the x axis.
+    pub x: f64,
+    /// Along the y axis.
+    pub y: f64,
+    /// Interval around `y`, drawn as a whisker.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// How the points are drawn.
+    pub mark: Mark,
+    /// Colour by meaning.
+    pub tone: Tone,
+    /// The points, by x.
+    pub points: Vec<Point>,
+}
+
+/// A chart. Every renderer can also show its numbers as a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// Heading.
+    pub title: String,
+    /// What a reader who cannot see it must know: the finding, in a sentence.
+    pub alternative: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// The axis upwards.
+    pub y: Axis,
+    /// The series.
+    pub series: Vec<Series>,
+    /// Lines across the chart at a y, with their names: a window, an overall rate.
+    pub levels: Vec<(String, f64)>,
+}
+
 /// One block of a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     /// Page title.
     Title(String),
@@ -91,10 +163,12 @@ pub enum Block {
     Table(Table),
     /// Text whose line breaks and spaces stand as they are.
     Verbatim(String),
+    /// A chart.
+    Chart(Chart),
 }
 
 /// A page.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
     /// Its blocks from top to bottom.
     pub blocks: Vec<Block>,

@@ -15,6 +15,7 @@ pub fn render(page: &Page) -> String {
                 out.push('\n');
             }
             Block::Table(table) => push_table(&mut out, table),
+            Block::Chart(chart) => out.push_str(&format!("{}\n\n", escape(&chart.alternative))),
             Block::Verbatim(text) => out.push_str(&format!("```\n{text}\n```\n\n")),
         }
     }

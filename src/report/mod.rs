@@ -6,6 +6,7 @@ pub mod classify;
 pub mod document;
 pub mod failures;
 pub mod json;
+pub mod lang;
 pub mod markdown;
 pub mod numbers;
 pub mod scan;

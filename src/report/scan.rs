@@ -4,8 +4,10 @@ use jiff::tz::TimeZone;
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
+use super::lang::Language;
 use super::numbers::{bytes, counted, grouped, moment, optional, percent, span};
 use crate::evidence::Verdict;
+use crate::message;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -13,7 +15,7 @@ use crate::session::{CompactionOutcome, OVERFLOW, Trigger};
 use crate::summary::Summary;
 
 /// Builds the page.
-pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool) -> Page {
+pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
     let mut page = Page::default();
     let inputs = &dataset.inputs;
     let counts = &summary.counts;
@@ -72,7 +74,8 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
     if !groups.is_empty() {
         page.blocks.push(Block::Heading("Notices".to_owned()));
         let line = |g: &notice::NoticeGroup| {
-            let more = if g.count > 1 { format!(" (and {} more)", grouped(g.count - 1)) } else { String::new() };
+            let more = message!("common.and-more", n = grouped(g.count - 1));
+            let more = if g.count > 1 { format!(" {}", language.render(&more)) } else { String::new() };
             Cell::from(format!("{}: {}{more}", g.kind, redact(&g.message)))
         };
         page.blocks.push(Block::List(groups.iter().map(line).collect()));

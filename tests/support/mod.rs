@@ -13,7 +13,7 @@ pub fn program() -> assert_cmd::Command {
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "DSH_HOME"] {
         command.env_remove(name);
     }
-    command.env("HOME", "/nonexistent-home").env("TZ", "UTC");
+    command.env("HOME", "/nonexistent-home").env("TZ", "UTC").env("LC_ALL", "C");
     command
 }
 
