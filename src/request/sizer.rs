@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json_text::{decode_into, utf16_units, value_units, write_inside};
+use super::json_text::{Length, Sink, utf16_units, value_units, write_inside};
 use super::message::{Block, LoggedMessage};
 use super::surface::Surface;
 use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
@@ -148,23 +148,24 @@ impl RequestSizer {
             wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2).map(str::to_owned);
         let mut sums = Sums::default();
         let mut piece = TextPiece::default();
+        self.tokens.begin();
         if let Some(raw) = &self.system_raw {
-            self.scratch.clear();
-            write_system(raw, &mut self.scratch);
+            let mut length = Length::default();
+            write_system(raw, &mut length);
             let units = value_units(raw);
-            sums.bytes = [self.scratch.len() as u64; 3];
+            sums.bytes = [length.length() as u64; 3];
             sums.messages = [1; 3];
             sums.chars.system = units;
             sums.harness_tokens += quarter(units) + 4;
             sums.clamp_tokens += quarter(units);
-            decode_into(raw, &mut piece.text);
+            self.tokens.text(raw);
             piece.messages = 1;
         }
         if self.tools.units > 0 {
             sums.chars.tools = self.tools.units;
             sums.harness_tokens += quarter(self.tools.units) + 4;
             sums.clamp_tokens += quarter(self.tools.units);
-            piece.text.push_str(&self.tools.plain);
+            self.tokens.plain_text(&self.tools.plain);
             // A tool has a frame of its own, as a call has.
             piece.calls = self.tools.count;
         }
@@ -219,8 +220,9 @@ impl RequestSizer {
 
     fn measure(&mut self, message: &Message<'_>) -> Node {
         let raw = self.keep_raw.then(|| message.raw.into());
-        let Ok(logged) = LoggedMessage::parse(message.kind, message.raw) else {
+        let Some(logged) = LoggedMessage::parse(message.kind, message.raw) else {
             let sums = Sums { opaque: 1, ..Sums::default() };
+            self.tokens.begin();
             return Node { sums, source: None, text: self.tokens.add(TextPiece::default()), kind: message.kind, raw };
         };
         let mut sums = Sums::default();
@@ -233,11 +235,11 @@ impl RequestSizer {
                 sums.messages[index] = sums.messages[0];
                 continue;
             }
-            self.scratch.clear();
-            sums.messages[index] = write_messages(&logged, variant, &mut self.scratch);
-            sums.bytes[index] = self.scratch.len() as u64;
+            let mut length = Length::default();
+            sums.messages[index] = write_messages(&logged, variant, &mut length);
+            sums.bytes[index] = length.length() as u64;
         }
-        let piece = Self::estimate(&logged, &mut sums);
+        let piece = Self::estimate(&logged, &mut sums, &mut self.tokens);
         let source = logged.source.map(|(provider, model)| self.source(provider, model));
         Node { sums, source, text: self.tokens.add(piece), kind: message.kind, raw }
     }
@@ -251,7 +253,8 @@ impl RequestSizer {
     }
 
     /// Characters, the harness's own meter and pi-ai's clamp meter (`docs/format.md`); gathers the text for the tokenizer.
-    fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums) -> TextPiece {
+    fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums, tokens: &mut TokenLog) -> TextPiece {
+        tokens.begin();
         let mut piece = TextPiece { messages: sums.messages[1].max(sums.messages[2]) as u32, ..TextPiece::default() };
         let length = value_units;
         let (mut own, mut tool, mut blocks) = (0u64, 0u64, 0u64);
@@ -263,15 +266,15 @@ impl RequestSizer {
                     own += units;
                     clamp_units += units;
                     blocks += quarter(units) + 4;
-                    decode_into(text, &mut piece.text);
+                    tokens.text(text);
                 }
                 Block::ToolCall { name, arguments, .. } => {
                     let (name_units, units) = (length(name), length(arguments));
                     own += name_units + units;
                     blocks += quarter(name_units) + quarter(units) + 4;
                     clamp_units += name_units + compact_arguments(arguments).map_or(units, |text| utf16_units(&text));
-                    decode_into(name, &mut piece.text);
-                    decode_into(arguments, &mut piece.text);
+                    tokens.text(name);
+                    tokens.text(arguments);
                     piece.calls += 1;
                 }
                 Block::ToolResult { texts, others, .. } => {
@@ -280,7 +283,7 @@ impl RequestSizer {
                         let units = length(text);
                         result_units += units;
                         blocks += quarter(units) + 4;
-                        decode_into(text, &mut piece.text);
+                        tokens.text(text);
                     }
                     for other in others {
                         blocks += 4 + quarter(utf16_units(other));
@@ -368,7 +371,7 @@ impl RequestSizer {
             write_system(raw, &mut out);
         }
         for node in self.surface.nodes() {
-            let Some(Ok(logged)) = node.raw.as_deref().map(|raw| LoggedMessage::parse(node.kind, raw)) else {
+            let Some(logged) = node.raw.as_deref().and_then(|raw| LoggedMessage::parse(node.kind, raw)) else {
                 continue;
             };
             let own = logged.source.as_ref().is_some_and(|(p, m)| p == sending.provider && m == sending.model);
@@ -399,10 +402,10 @@ impl RequestSizer {
     }
 }
 
-fn write_system(raw: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"role\":\"system\",\"content\":\"");
+fn write_system(raw: &str, out: &mut impl Sink) {
+    out.put(b"{\"role\":\"system\",\"content\":\"");
     write_inside(raw, out);
-    out.extend_from_slice(b"\"},");
+    out.put(b"\"},");
 }
 
 /// Tokens of an image by the rule width × height / 750, at most 1,600 (Anthropic's documentation); other providers count
