@@ -273,6 +273,9 @@ pub struct InputArgs {
     /// Context window of a model, tokens, where the log does not state it; may be repeated
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
     pub context_window: Vec<(String, u64)>,
+    /// The harness's settings.yaml (or cordis.patch.yml): context windows of its models, where the log does not state them
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub settings: Option<PathBuf>,
     /// Largest zstd window accepted, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,

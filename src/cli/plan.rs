@@ -1,7 +1,7 @@
 //! What was typed, resolved once: paths, filters, layout.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,12 +9,15 @@ use jiff::tz::TimeZone;
 
 use super::args::{FilterArgs, InputArgs, OutputArgs, When};
 use crate::archive::Limits;
+use crate::context_window::{KnownWindows, configured};
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::policy::{FileKind, Release, read_settings};
 use crate::report::lang::Language;
 use crate::report::terminal::Layout;
+use crate::session::Route;
 
 /// Everything a command needs beside its own options.
 #[derive(Debug)]
@@ -35,7 +38,16 @@ pub struct Plan {
     demo: bool,
     jobs: Option<usize>,
     read: ReadOptions,
-    windows: Vec<(String, u64)>,
+    windows: KnownWindows,
+}
+
+/// Windows of a settings file of the harness.
+fn settings_windows(path: &Path) -> Result<Vec<(Route, u64)>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
+    let kind = FileKind::of(&path.to_string_lossy(), &text);
+    let file = read_settings(&text, kind, &Release::default()).with_context(|| format!("--settings {shown}"))?;
+    Ok(configured(&file))
 }
 
 impl Plan {
@@ -85,7 +97,10 @@ impl Plan {
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            windows: input.context_window.clone(),
+            windows: KnownWindows {
+                typed: input.context_window.clone(),
+                settings: input.settings.as_deref().map(settings_windows).transpose()?.unwrap_or_default(),
+            },
         })
     }
 

@@ -82,11 +82,12 @@ impl Decoder {
         self.decode_slow(line)
     }
 
-    /// Nested no deeper than allowed; messages, which nothing else parses as a whole, are checked to be JSON as well, so
-    /// that a field behind the data is never taken for a part of it.
+    /// Nested no deeper than allowed; what no parser reads as a whole is checked to be JSON as well, so that a field
+    /// behind the data is never taken for a part of it.
     fn fits(&self, envelope: &FastEnvelope<'_>, raw: &str) -> bool {
         let depth = self.json_depth.saturating_sub(1);
-        if message_kind(envelope.kind).is_some() { is_sound(raw, depth) } else { !depth_exceeds(envelope.data, depth) }
+        let walked = message_kind(envelope.kind).is_some() || matches!(envelope.kind, "tool/call" | "assistant/chunk");
+        if walked { is_sound(raw, depth) } else { !depth_exceeds(envelope.data, depth) }
     }
 
     fn decode_slow<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
@@ -194,12 +195,10 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             Body::Attempt { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream }
         }
         "tool/call" => {
-            let wire: ToolCallWire = serde_json::from_str(raw)?;
-            Body::ToolCall {
-                turn: wire.turn.unwrap_or(0),
-                step: wire.step.unwrap_or(0),
-                name: wire.name.unwrap_or_default().0,
-            }
+            let fields = fields(raw, ["\"turn\"", "\"step\"", "\"name\""])?;
+            let name = fields[2].map(serde_json::from_str::<Option<Text>>).transpose()?.flatten();
+            let (turn, step) = (number(fields[0])?, number(fields[1])?);
+            Body::ToolCall { turn, step, name: name.unwrap_or_default().0 }
         }
         "llm/retry" => retry(raw)?,
         "llm/retry-started" => {
@@ -419,15 +418,30 @@ struct StreamWire<'a> {
     turn: Option<u64>,
     step: Option<u64>,
     #[serde(borrow)]
-    chunk: Option<&'a RawValue>,
-    #[serde(borrow)]
     stream: Option<&'a RawValue>,
 }
 
+/// Some fields of an object, raw; the others are passed over. Keys come with their quotes.
+fn fields<'a, const N: usize>(raw: &'a str, keys: [&str; N]) -> Decoded<[Option<&'a str>; N]> {
+    let mut found = [None; N];
+    let walked = Walk::new(raw).object(&mut |key, walk| {
+        let value = walk.value()?;
+        if let Some(index) = keys.iter().position(|wanted| *wanted == key) {
+            found[index] = Some(value);
+        }
+        Some(())
+    });
+    walked.map(|()| found).ok_or_else(|| serde::de::Error::custom("not an object"))
+}
+
+fn number(raw: Option<&str>) -> Decoded<u64> {
+    Ok(raw.map(serde_json::from_str::<Option<u64>>).transpose()?.flatten().unwrap_or(0))
+}
+
 fn chunk(raw: &str, time: Option<i64>) -> Decoded<Body<'_>> {
-    let wire: StreamWire<'_> = serde_json::from_str(raw)?;
-    let stream = chunk_summary(wire.chunk.map_or("null", RawValue::get), time)?;
-    Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
+    let [turn, step, chunk] = fields(raw, ["\"turn\"", "\"step\"", "\"chunk\""])?;
+    let stream = chunk_summary(chunk.unwrap_or("null"), time)?;
+    Ok(Body::Deltas { turn: number(turn)?, step: number(step)?, stream })
 }
 
 #[derive(Deserialize)]
@@ -441,13 +455,6 @@ fn packed_row(raw: &str, time0: Option<i64>) -> Decoded<Body<'_>> {
     let wire: PackedWire = serde_json::from_str(raw)?;
     let stream = delta_run(time0, wire.dt.iter().map(|d| *d as i64));
     Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
-}
-
-#[derive(Deserialize)]
-struct ToolCallWire {
-    turn: Option<u64>,
-    step: Option<u64>,
-    name: Option<Text>,
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,6 @@
 //! A logged message, taken apart into the blocks that adapters turn into wire messages.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::json_text::decode;
 use crate::event::MessageKind;
@@ -52,25 +51,55 @@ pub struct LoggedMessage<'a> {
     pub source: Option<(String, String)>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SourceWire<'a> {
-    #[serde(borrow)]
-    provider: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
-    replay_state: Option<ReplayWire>,
+/// Who wrote a message, and what its adapter noted about the blocks.
+#[derive(Default)]
+struct Source<'a> {
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    replay_state: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
-struct ReplayWire {
+struct ReplayState {
     blocks: Option<Vec<serde_json::Value>>,
+}
+
+impl<'a> Source<'a> {
+    fn parse(raw: &'a str) -> Option<Self> {
+        let mut source = Self::default();
+        Walk::new(raw).object(&mut |key, walk| {
+            let value = walk.value()?;
+            match key {
+                "\"provider\"" => source.provider = Some(value),
+                "\"model\"" => source.model = Some(value),
+                "\"replayState\"" => source.replay_state = Some(value),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(source)
+    }
+
+    /// Notes the wire field of each reasoning block; only messages with reasoning are looked at.
+    fn sign(&self, blocks: &mut [Block<'a>]) {
+        if !blocks.iter().any(|block| matches!(block, Block::Reasoning { .. })) {
+            return;
+        }
+        let state = self.replay_state.and_then(|raw| serde_json::from_str::<ReplayState>(raw).ok());
+        let notes = state.and_then(|state| state.blocks).unwrap_or_default();
+        for (block, note) in blocks.iter_mut().zip(notes) {
+            if let Block::Reasoning { signature, .. } = block {
+                *signature = note.get("thinkingSignature").and_then(|s| s.as_str()).map(str::to_owned);
+            }
+        }
+    }
 }
 
 const EMPTY: &str = "\"\"";
 
-fn text_of(raw: Option<&RawValue>) -> &str {
-    raw.map(RawValue::get).filter(|r| r.starts_with('"')).unwrap_or(EMPTY)
+/// The value of a raw JSON string, empty where it is none.
+fn text_of(raw: Option<&str>) -> String {
+    decode(raw.filter(|raw| raw.starts_with('"')).unwrap_or(EMPTY))
 }
 
 /// The parts of a message, wherever they stand: a user message is the event's data itself, the others stand beside turn
@@ -115,21 +144,15 @@ impl<'a> LoggedMessage<'a> {
         })?;
         // Beside a message, `source` and the rest of the data are the event's own.
         let parts = inner.unwrap_or(Parts { content: outer.content, ..Parts::default() });
-        let source: Option<SourceWire<'a>> = match (kind, parts.source) {
-            (MessageKind::Assistant, Some(raw)) => serde_json::from_str(raw).ok(),
-            _ => None,
-        };
+        let source = parts.source.filter(|_| kind == MessageKind::Assistant).and_then(Source::parse);
         let mut blocks = parts.content.into_blocks();
-        let replay = source.as_ref().and_then(|s| s.replay_state.as_ref()).and_then(|r| r.blocks.as_deref());
-        for (block, logged) in blocks.iter_mut().zip(replay.unwrap_or_default()) {
-            if let Block::Reasoning { signature, .. } = block {
-                *signature = logged.get("thinkingSignature").and_then(|s| s.as_str()).map(str::to_owned);
-            }
+        if let Some(source) = &source {
+            source.sign(&mut blocks);
         }
         if let (MessageKind::ToolResult, Some(id)) = (kind, parts.tool_call_id) {
             blocks = vec![tool_result(id, blocks)];
         }
-        let source = source.map(|s| (decode(text_of(s.provider)), decode(text_of(s.model))));
+        let source = source.map(|s| (text_of(s.provider), text_of(s.model)));
         Some(Self { kind, blocks, source })
     }
 }

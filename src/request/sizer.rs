@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 
 use super::json_text::{Length, Sink, utf16_units, value_units, write_inside};
 use super::message::{Block, LoggedMessage};
+use super::sums::{Sums, image_tokens};
 use super::surface::Surface;
 use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
 use crate::event::{Message, MessageKind, RequestHeader, SurfaceOp};
-use crate::session::{RequestChars, RequestSize};
+use crate::session::RequestSize;
 use crate::tokens::{TextPiece, TokenLog};
 
 /// What is sent beside the surface.
@@ -25,49 +26,6 @@ pub struct Sending<'a> {
     pub max_tokens: Option<u64>,
     /// Reasoning effort of the header.
     pub effort: Option<&'a str>,
-}
-
-/// Size of one message, measured when it enters the surface.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    /// Bytes with a comma behind each message, by variant.
-    bytes: [u64; 3],
-    messages: [u64; 3],
-    chars: RequestChars,
-    harness_tokens: u64,
-    clamp_tokens: u64,
-    /// Nodes whose wire form the log does not hold (images, files, blocks of plugins).
-    opaque: u64,
-}
-
-impl Sums {
-    fn add(&mut self, other: &Self) {
-        self.change(other, u64::wrapping_add);
-    }
-
-    fn subtract(&mut self, other: &Self) {
-        self.change(other, u64::wrapping_sub);
-    }
-
-    fn change(&mut self, other: &Self, apply: fn(u64, u64) -> u64) {
-        for index in 0..3 {
-            self.bytes[index] = apply(self.bytes[index], other.bytes[index]);
-            self.messages[index] = apply(self.messages[index], other.messages[index]);
-        }
-        let chars = &mut self.chars;
-        for (mine, theirs) in [
-            (&mut chars.system, other.chars.system),
-            (&mut chars.tools, other.chars.tools),
-            (&mut chars.user, other.chars.user),
-            (&mut chars.assistant, other.chars.assistant),
-            (&mut chars.tool, other.chars.tool),
-            (&mut self.harness_tokens, other.harness_tokens),
-            (&mut self.clamp_tokens, other.clamp_tokens),
-            (&mut self.opaque, other.opaque),
-        ] {
-            *mine = apply(*mine, theirs);
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -98,7 +56,9 @@ pub struct RequestSizer {
     sources: Vec<Source>,
     header_raw: String,
     header_sums: Sums,
-    header_text: Option<u32>,
+    /// Pieces of the header in the token log.
+    system_text: Option<u32>,
+    tools_text: Option<u32>,
     tools: WireTools,
     system_raw: Option<String>,
     identity: u64,
@@ -143,12 +103,41 @@ impl RequestSizer {
         header.raw.clone_into(&mut self.header_raw);
         self.identity += 1;
         let wire: HeaderWire<'_> = serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
-        self.tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
-        self.system_raw =
-            wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2).map(str::to_owned);
+        let tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
+        let system = wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2);
+        self.header_texts(system, &tools);
+        self.tools = tools;
+        self.system_raw = system.map(str::to_owned);
+        let sums = self.measure_header();
+        self.totals.subtract(&self.header_sums);
+        self.totals.add(&sums);
+        self.header_sums = sums;
+    }
+
+    /// System text and tools are texts of their own, as in the formats in which the system text is a message. One that
+    /// stays the same does not leave.
+    fn header_texts(&mut self, system: Option<&str>, tools: &WireTools) {
+        if system != self.system_raw.as_deref() {
+            self.system_text.take().into_iter().for_each(|old| self.tokens.remove(old));
+            self.system_text = system.map(|raw| {
+                self.tokens.begin();
+                self.tokens.text(raw);
+                self.tokens.add(TextPiece { messages: 1, ..TextPiece::default() })
+            });
+        }
+        if tools.plain != self.tools.plain {
+            self.tools_text.take().into_iter().for_each(|old| self.tokens.remove(old));
+            self.tools_text = (tools.count > 0).then(|| {
+                self.tokens.begin();
+                self.tokens.plain_text(&tools.plain);
+                // A tool has a frame of its own, as a call has.
+                self.tokens.add(TextPiece { calls: tools.count, ..TextPiece::default() })
+            });
+        }
+    }
+
+    fn measure_header(&self) -> Sums {
         let mut sums = Sums::default();
-        let mut piece = TextPiece::default();
-        self.tokens.begin();
         if let Some(raw) = &self.system_raw {
             let mut length = Length::default();
             write_system(raw, &mut length);
@@ -158,24 +147,13 @@ impl RequestSizer {
             sums.chars.system = units;
             sums.harness_tokens += quarter(units) + 4;
             sums.clamp_tokens += quarter(units);
-            self.tokens.text(raw);
-            piece.messages = 1;
         }
         if self.tools.units > 0 {
             sums.chars.tools = self.tools.units;
             sums.harness_tokens += quarter(self.tools.units) + 4;
             sums.clamp_tokens += quarter(self.tools.units);
-            self.tokens.plain_text(&self.tools.plain);
-            // A tool has a frame of its own, as a call has.
-            piece.calls = self.tools.count;
         }
-        self.totals.subtract(&self.header_sums);
-        self.totals.add(&sums);
-        self.header_sums = sums;
-        if let Some(old) = self.header_text.take() {
-            self.tokens.remove(old);
-        }
-        self.header_text = Some(self.tokens.add(piece));
+        sums
     }
 
     /// Takes a message event.
@@ -406,23 +384,4 @@ fn write_system(raw: &str, out: &mut impl Sink) {
     out.put(b"{\"role\":\"system\",\"content\":\"");
     write_inside(raw, out);
     out.put(b"\"},");
-}
-
-/// Tokens of an image by the rule width × height / 750, at most 1,600 (Anthropic's documentation); other providers count
-/// otherwise, so this is an assumption that the report names.
-fn image_tokens(raw: &str) -> u64 {
-    #[derive(Deserialize)]
-    struct Attachment {
-        width: Option<f64>,
-        height: Option<f64>,
-    }
-    #[derive(Deserialize)]
-    struct Image {
-        attachment: Option<Attachment>,
-    }
-    let size = serde_json::from_str::<Image>(raw).ok().and_then(|image| image.attachment);
-    match size.and_then(|a| a.width.zip(a.height)) {
-        Some((width, height)) => (width * height / 750.0).clamp(0.0, 1_600.0) as u64,
-        None => 0,
-    }
 }
