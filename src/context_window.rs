@@ -143,7 +143,7 @@ mod tests {
     fn settings_give_windows_to_the_models_of_each_provider() {
         let text = "llm-pi-ai:\n  providers:\n    gw:\n      models:\n      - id: big\n        contextWindow: 131072\n      \
                     - id: plain\nllm-deepseek:\n  models:\n  - id: big\n    contextWindow: 1000000\n";
-        let file = read_settings(text, FileKind::Settings, &Release::default()).unwrap();
+        let file = read_settings(text, FileKind::Settings, &"0.1.1".parse::<Release>().unwrap()).unwrap();
         let route = |provider: &str| Route { provider: provider.into(), model: "big".into() };
         assert_eq!(configured(&file), [(route("gw"), 131_072), (route("deepseek-official"), 1_000_000)]);
     }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::{Limits, read_archive};
 use crate::event::SessionHeader;
+use crate::message;
+use crate::message::Message;
 use crate::notice::Notice;
 
 /// Where an archive's bytes are.
@@ -114,12 +116,12 @@ pub fn discover(paths: &[PathBuf], limits: Limits) -> Discovery {
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => walk(path, &mut files, &mut found),
             Ok(meta) if meta.is_file() => single_file(path, meta.len(), limits, &mut found),
-            Ok(_) => found
-                .notices
-                .push(Notice::new("not-a-log", format!("{}: not a regular file, passed over", path.display()))),
+            Ok(_) => {
+                found.notices.push(Notice::at("not-a-log", path.display(), Message::new("notices.no-regular-file")));
+            }
             Err(error) => {
                 found.unreadable += u64::from(error.kind() != io::ErrorKind::NotFound);
-                found.notices.push(Notice::new("unreadable-input", format!("{}: {error}", path.display())));
+                found.notices.push(Notice::at("unreadable-input", path.display(), Message::verbatim(error)));
             }
         }
     }
@@ -148,16 +150,15 @@ fn walk(root: &Path, files: &mut Vec<Candidate>, found: &mut Discovery) {
             Err(error) => {
                 let path = error.path().unwrap_or(root).display().to_string();
                 if error.loop_ancestor().is_some() {
-                    found.notices.push(Notice::new("symlink-loop", format!("{path}: symbolic link loop, passed over")));
+                    found.notices.push(Notice::at("symlink-loop", path, Message::new("notices.symlink-loop")));
                 } else if error.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotFound) {
-                    found
-                        .notices
-                        .push(Notice::new("dangling-link", format!("{path}: link without a target, passed over")));
+                    found.notices.push(Notice::at("dangling-link", path, Message::new("notices.dangling-link")));
                 } else {
                     found.unreadable += 1;
-                    found.notices.push(Notice::new(
+                    found.notices.push(Notice::at(
                         "unreadable-input",
-                        format!("{path}: {}", error.io_error().map_or_else(|| error.to_string(), ToString::to_string)),
+                        path,
+                        Message::verbatim(error.io_error().map_or_else(|| error.to_string(), ToString::to_string)),
                     ));
                 }
                 continue;
@@ -173,15 +174,13 @@ fn walk(root: &Path, files: &mut Vec<Candidate>, found: &mut Discovery) {
             let bytes = entry.metadata().map_or(0, |m| m.len());
             files.push(Candidate { path: entry.path().to_path_buf(), bytes, name: parsed });
         } else if name.contains(".jsonl") && name.ends_with(".tmp") {
-            found.notices.push(Notice::new(
+            found.notices.push(Notice::at(
                 "leftover-tmp",
-                format!("{}: left over by a kill at the first write; not a log", entry.path().display()),
+                entry.path().display(),
+                Message::new("notices.leftover-tmp"),
             ));
         } else if [".sqlite", ".sqlite3", ".db"].iter().any(|end| name.ends_with(end)) && is_sqlite(entry.path()) {
-            found.notices.push(Notice::new(
-                "not-a-log",
-                format!("{}: SQLite session store, which this version does not read", entry.path().display()),
-            ));
+            found.notices.push(Notice::at("not-a-log", entry.path().display(), Message::new("notices.sqlite")));
         }
     }
 }
@@ -212,18 +211,17 @@ fn group_generations(files: Vec<Candidate>, found: &mut Discovery) -> Vec<Archiv
             found.generations_skipped += skip.len() as u64;
             let names: Vec<String> =
                 skip.iter().map(|c| c.path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
-            found.notices.push(Notice::new(
+            found.notices.push(Notice::at(
                 "duplicate-generation",
-                format!("{}: older generations not read: {}", directory.display(), names.join(", ")),
+                directory.display(),
+                message!("notices.older-generations", names = names.join(", ")),
             ));
         }
         if keep.len() > 1 {
-            found.notices.push(Notice::new(
+            found.notices.push(Notice::at(
                 "mixed-encodings",
-                format!(
-                    "{}: one generation both compressed and plain; the one with more events counts",
-                    directory.display()
-                ),
+                directory.display(),
+                Message::new("notices.mixed-encodings"),
             ));
         }
         found
@@ -277,7 +275,7 @@ fn single_file(path: &Path, bytes: u64, limits: Limits, found: &mut Discovery) {
         Ok(count) => count,
         Err(error) => {
             found.unreadable += 1;
-            found.notices.push(Notice::new("unreadable-input", format!("{}: {error}", path.display())));
+            found.notices.push(Notice::at("unreadable-input", path.display(), Message::verbatim(error)));
             return;
         }
     };
@@ -297,31 +295,31 @@ fn zip_entries(path: &Path, limits: Limits, found: &mut Discovery) {
         Ok(zip) => zip,
         Err(error) => {
             found.unreadable += 1;
-            found
-                .notices
-                .push(Notice::new("unreadable-input", format!("{}: not a readable zip: {error}", path.display())));
+            found.notices.push(Notice::at(
+                "unreadable-input",
+                path.display(),
+                message!("notices.bad-zip", why = error),
+            ));
             return;
         }
     };
     if zip.len() > limits.zip_entries {
         found.unreadable += 1;
-        found.notices.push(Notice::new(
+        found.notices.push(Notice::at(
             "limit",
-            format!(
-                "{}: {} entries, more than --max-zip-entries {}; the rest is not read",
-                path.display(),
-                zip.len(),
-                limits.zip_entries
-            ),
+            path.display(),
+            message!("notices.zip-entries", n = zip.len(), most = limits.zip_entries),
         ));
     }
     let mut by_directory: BTreeMap<String, Vec<(u32, Archive)>> = BTreeMap::new();
     for index in 0..zip.len().min(limits.zip_entries) {
         let Ok(entry) = zip.by_index(index) else {
             found.unreadable += 1;
-            found
-                .notices
-                .push(Notice::new("unreadable-input", format!("{}: entry {index} cannot be opened", path.display())));
+            found.notices.push(Notice::at(
+                "unreadable-input",
+                path.display(),
+                message!("notices.zip-entry", n = index),
+            ));
             continue;
         };
         if !entry.is_file() {
@@ -336,13 +334,10 @@ fn zip_entries(path: &Path, limits: Limits, found: &mut Discovery) {
         }
         if entry.compressed_size() > 0 && entry.size() / entry.compressed_size() > limits.zip_ratio {
             found.unreadable += 1;
-            found.notices.push(Notice::new(
+            found.notices.push(Notice::at(
                 "limit",
-                format!(
-                    "{}: {inner}: decompresses more than --max-zip-ratio {} times",
-                    path.display(),
-                    limits.zip_ratio
-                ),
+                path.display(),
+                message!("notices.zip-ratio", entry = inner, most = limits.zip_ratio),
             ));
             continue;
         }
@@ -367,25 +362,29 @@ fn zip_entries(path: &Path, limits: Limits, found: &mut Discovery) {
     }
 }
 
+fn at_stdin(kind: &'static str, what: Message) -> Notice {
+    Notice::new(
+        kind,
+        Message::new("notices.at").with("place", Message::new("notices.standard-input")).with("what", what),
+    )
+}
+
 fn read_stdin(limits: Limits, found: &mut Discovery) {
     let mut bytes = Vec::new();
     let outcome = io::stdin().lock().take(limits.buffered_bytes + 1).read_to_end(&mut bytes);
     if let Err(error) = outcome {
         found.unreadable += 1;
-        found.notices.push(Notice::new("unreadable-input", format!("standard input: {error}")));
+        found.notices.push(at_stdin("unreadable-input", Message::verbatim(error)));
         return;
     }
     if bytes.len() as u64 > limits.buffered_bytes {
         found.unreadable += 1;
-        found.notices.push(Notice::new("limit", format!("standard input: more than {} bytes", limits.buffered_bytes)));
+        found.notices.push(at_stdin("limit", message!("notices.more-bytes", n = limits.buffered_bytes)));
         return;
     }
     if bytes.starts_with(b"PK\x03\x04") {
         found.unreadable += 1;
-        found.notices.push(Notice::new(
-            "unreadable-input",
-            "standard input: a zip needs a file; save it and name it".to_owned(),
-        ));
+        found.notices.push(at_stdin("unreadable-input", Message::new("notices.zip-needs-file")));
         return;
     }
     found.archives.push(Archive {

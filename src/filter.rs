@@ -2,12 +2,14 @@
 //! Out: the same dataset with whole sessions dropped and attempts marked as selected or not.
 //! Always: an attempt is in or out as a whole; a step or turn is in when one of its attempts is.
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+use crate::message::Message;
 use crate::pipeline::Dataset;
+use crate::report::lang::Said;
 
 /// Filters of the command line, resolved.
 #[derive(Debug, Clone, Default)]
@@ -98,18 +100,16 @@ pub fn parse_time(text: &str, zone: &TimeZone) -> Result<i64> {
             "w" => count.checked_mul(24 * 7),
             "h" => Some(count),
             "m" => return Ok(Timestamp::now().checked_sub(count.minutes())?.as_millisecond()),
-            _ => bail!("{text:?} is no time: the unit of a span is m, h, d or w"),
+            _ => return Err(no_time("errors.no-time-unit", text)),
         };
-        let hours = hours.context("span too long")?;
+        let hours = hours.ok_or_else(|| no_time("errors.span-too-long", text))?;
         return Ok(Timestamp::now()
             .checked_sub(hours.hours())
-            .with_context(|| format!("{text:?} lies before the calendar"))?
+            .map_err(|_| no_time("errors.before-calendar", text))?
             .as_millisecond());
     }
     let moment = text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(|d| d.at(0, 0, 0, 0)));
-    let moment = moment.map_err(|_| {
-        anyhow::anyhow!("{text:?} is no time: give RFC 3339, a date (2026-11-30), or a span back from now (6d, 36h)")
-    })?;
+    let moment = moment.map_err(|_| no_time("errors.no-time", text))?;
     Ok(moment.to_zoned_datetime(zone.clone())?.timestamp().as_millisecond())
 }
 
@@ -120,6 +120,10 @@ pub fn parse_time(text: &str, zone: &TimeZone) -> Result<i64> {
 pub fn parse_zone(name: Option<&str>) -> Result<TimeZone> {
     match name {
         None => Ok(TimeZone::system()),
-        Some(name) => TimeZone::get(name).with_context(|| format!("unknown time zone {name:?}")),
+        Some(name) => TimeZone::get(name).map_err(|_| no_time("errors.unknown-zone", name)),
     }
+}
+
+fn no_time(key: &'static str, text: &str) -> anyhow::Error {
+    Said(Message::new(key).with("text", format!("{text:?}"))).into()
 }

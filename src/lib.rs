@@ -11,6 +11,7 @@ pub mod discover;
 pub mod event;
 pub mod evidence;
 pub mod filter;
+pub mod findings;
 pub mod message;
 pub mod notice;
 pub mod pipeline;

@@ -30,7 +30,18 @@ impl<T: Display> From<T> for Value {
     }
 }
 
+impl From<Message> for Value {
+    fn from(message: Message) -> Self {
+        Self::Message(Box::new(message))
+    }
+}
+
 impl Message {
+    /// Words that are the same in every language: what the system, a library or the harness said.
+    pub fn verbatim(words: impl Display) -> Self {
+        Self::new("common.verbatim").with("words", words.to_string())
+    }
+
     /// A sentence without values.
     pub fn new(key: &'static str) -> Self {
         Self { key, values: Vec::new() }
@@ -46,14 +57,14 @@ impl Message {
     /// With a value that is itself a sentence.
     #[must_use]
     pub fn with_message(mut self, name: &'static str, message: Message) -> Self {
-        self.values.push((name, Value::Message(Box::new(message))));
+        self.values.push((name, message.into()));
         self
     }
 
     /// With a value that is a list of sentences.
     #[must_use]
     pub fn with_list(mut self, name: &'static str, messages: impl IntoIterator<Item = Message>) -> Self {
-        let list = messages.into_iter().map(|m| Value::Message(Box::new(m))).collect();
+        let list = messages.into_iter().map(Value::from).collect();
         self.values.push((name, Value::List(list)));
         self
     }

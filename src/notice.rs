@@ -1,6 +1,10 @@
 //! Notices: everything a reader of a report must know about its input, said once and counted.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use crate::message;
+use crate::message::Message;
 
 /// One thing seen while reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,13 +12,18 @@ pub struct Notice {
     /// Kind, one of the ids of `docs/damage.md`.
     pub kind: &'static str,
     /// The place and what was seen.
-    pub message: String,
+    pub message: Message,
 }
 
 impl Notice {
     /// A notice of `kind`.
-    pub fn new(kind: &'static str, message: String) -> Self {
+    pub fn new(kind: &'static str, message: Message) -> Self {
         Self { kind, message }
+    }
+
+    /// A notice of `kind` about a file, a directory, a session.
+    pub fn at(kind: &'static str, place: impl Display, what: Message) -> Self {
+        Self { kind, message: message!("notices.at", place = place, what = what) }
     }
 }
 
@@ -26,7 +35,7 @@ pub struct NoticeGroup {
     /// How many.
     pub count: u64,
     /// The first message.
-    pub message: String,
+    pub message: Message,
 }
 
 /// Groups notices by kind, in the order of the kinds' names, so that one damaged directory does not hide the rest.

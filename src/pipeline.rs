@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 use crate::archive::{ArchiveReader, ArchiveReport, Damage, Limits, Line};
 use crate::discover::{Archive, ArchiveSource, Discovery};
 use crate::event::{Decoder, LineError, NEWEST_FORMAT, SessionHeader};
+use crate::message;
+use crate::message::Message;
 use crate::notice::Notice;
 use crate::session::{SessionBuilder, SessionContext, SessionRows};
 
@@ -100,7 +102,7 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
                 let archive = &discovery.archives[*index];
                 let session = match reader {
                     Some(reader) => read_one(reader, archive, options),
-                    None => failed(archive, "zstd context cannot be allocated"),
+                    None => failed(archive, Message::new("notices.no-zstd-context")),
                 };
                 progress(archive.bytes);
                 (*index, session)
@@ -144,44 +146,47 @@ fn collect_report(dataset: &mut Dataset, session: &ReadSession) {
     for anomaly in &rows.anomalies {
         // Every crashed or running session has an open turn; it is in the numbers already.
         if !matches!(anomaly.kind, "open-turn") {
-            dataset.notices.push(Notice::new(
+            dataset.notices.push(Notice::at(
                 anomaly.kind,
-                format!("{}: seq {}: {}", session.display, anomaly.seq, anomaly.detail),
+                &session.display,
+                message!("notices.at-seq", seq = anomaly.seq, what = anomaly.detail.clone()),
             ));
         }
     }
     match rows.format_version {
         Some(version) if version > NEWEST_FORMAT => {
-            dataset.notices.push(Notice::new("foreign-version", format!("{}: format {version} is not the harness's; read as far as it looks like format {NEWEST_FORMAT}, do not trust it blindly", session.display)));
-        }
-        Some(version) if version != rows.generation && rows.generation > 0 => {
-            dataset.notices.push(Notice::new(
-                "generation-mismatch",
-                format!("{}: the file name says generation {}, the header {version}", session.display, rows.generation),
+            dataset.notices.push(Notice::at(
+                "foreign-version",
+                &session.display,
+                message!("notices.foreign-version", version = version, newest = NEWEST_FORMAT),
             ));
         }
-        None => dataset.notices.push(Notice::new(
-            "no-header",
-            format!("{}: the first line is no session header; id taken from the path", session.display),
-        )),
+        Some(version) if version != rows.generation && rows.generation > 0 => {
+            dataset.notices.push(Notice::at(
+                "generation-mismatch",
+                &session.display,
+                message!("notices.generation-mismatch", generation = rows.generation, version = version),
+            ));
+        }
+        None => {
+            dataset.notices.push(Notice::at("no-header", &session.display, Message::new("notices.no-header")));
+        }
         Some(_) => {}
     }
 }
 
 fn push_damage(dataset: &mut Dataset, session: &ReadSession) {
     for damage in &session.report.damage {
-        dataset.notices.push(Notice::new(damage.kind, format!("{}: {}", session.display, place_and_detail(damage))));
+        dataset.notices.push(Notice::at(damage.kind, &session.display, place_and_detail(damage)));
     }
 }
 
 /// `frame 3, byte 1234, line 17: what was seen`
-pub fn place_and_detail(damage: &Damage) -> String {
-    let mut place = damage.frame.map_or_else(String::new, |f| format!("frame {f}, "));
-    place.push_str(&format!("byte {}", damage.offset));
-    if let Some(line) = damage.line {
-        place.push_str(&format!(", line {line}"));
-    }
-    format!("{place}: {}", damage.detail)
+pub fn place_and_detail(damage: &Damage) -> Message {
+    let frame = damage.frame.map(|n| message!("notices.frame", n = n));
+    let line = damage.line.map(|n| message!("notices.line", n = n));
+    let place = frame.into_iter().chain([message!("notices.byte", n = damage.offset)]).chain(line);
+    Message::new("notices.at").with_list("place", place).with("what", damage.detail.clone())
 }
 
 /// One session id under two paths is a backup or a copy: the highest format, then the most events, counts.
@@ -202,7 +207,7 @@ fn once_each(sessions: Vec<SessionRows>, dataset: &mut Dataset) -> Vec<SessionRo
                 dataset.inputs.duplicates_skipped += 1;
                 dataset.notices.push(Notice::new(
                     "duplicate-id",
-                    format!("session {} is also at {loser}; {winner} counts", session.id),
+                    message!("notices.duplicate-id", session = &session.id, other = loser, winner = &winner),
                 ));
                 if winner == session.path {
                     best.insert(session.id.clone(), session);
@@ -213,16 +218,9 @@ fn once_each(sessions: Vec<SessionRows>, dataset: &mut Dataset) -> Vec<SessionRo
     best.into_values().collect()
 }
 
-fn failed(archive: &Archive, reason: &str) -> ReadSession {
+fn failed(archive: &Archive, reason: Message) -> ReadSession {
     let mut report = ArchiveReport::default();
-    report.damage.push(Damage {
-        kind: "read-error",
-        offset: 0,
-        frame: None,
-        line: None,
-        bytes: 0,
-        detail: reason.to_owned(),
-    });
+    report.damage.push(Damage { kind: "read-error", offset: 0, frame: None, line: None, bytes: 0, detail: reason });
     ReadSession { rows: None, report, display: archive.display.clone(), unreadable: true }
 }
 
@@ -259,7 +257,7 @@ pub fn read_one_observed(
     let limits = options.limits;
     let input = match open(archive, limits) {
         Ok(input) => input,
-        Err(error) => return failed(archive, &error.to_string()),
+        Err(error) => return failed(archive, Message::verbatim(error)),
     };
     let mut input = Hashing { input, hash: options.hash.then(Sha256::new) };
     let mut fold = Fold {
@@ -287,7 +285,7 @@ pub fn read_one_observed(
             frame: None,
             line: None,
             bytes: 0,
-            detail: format!("{count} events without seq, numbered by position"),
+            detail: message!("notices.no-seq", n = count),
         });
     }
     let has_header = fold.builder.has_header();
@@ -302,11 +300,8 @@ pub fn read_one_observed(
                 unreadable: false,
             };
         }
-        let detail = if report.bytes_compressed == 0 {
-            "empty file".to_owned()
-        } else {
-            "not a session log: no header and no event in it".to_owned()
-        };
+        let detail =
+            Message::new(if report.bytes_compressed == 0 { "notices.empty-file" } else { "notices.not-a-log" });
         report.damage.retain(|d| d.kind != "bad-line");
         report.damage.push(Damage {
             kind: "not-a-log",
@@ -320,6 +315,7 @@ pub fn read_one_observed(
     }
     report.damage.extend(fold.bad);
     let mut rows = fold.builder.finish();
+    rows.torn = report.is_torn();
     rows.sha256 = input.hash.map(|h| hex(&h.finalize()));
     let unreadable = report.is_corrupt();
     ReadSession { rows: Some(rows), report, display: archive.display.clone(), unreadable }
@@ -370,7 +366,7 @@ impl Fold {
                 frame: line.place.frame,
                 line: Some(line.place.line),
                 bytes: line.bytes.len() as u64,
-                detail: "a header line that cannot be used; it is not counted as an event".to_owned(),
+                detail: Message::new("notices.odd-header"),
             });
             return;
         }
@@ -390,7 +386,7 @@ impl Fold {
                     frame: line.place.frame,
                     line: Some(line.place.line),
                     bytes: line.bytes.len() as u64,
-                    detail: error.to_string(),
+                    detail: error.message(),
                 });
             }
         }

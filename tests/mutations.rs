@@ -19,6 +19,7 @@ use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
 use dsh_forensics::filter::Filters;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
 use dsh_forensics::report::json::ScanV1;
+use dsh_forensics::report::lang::Language;
 use dsh_forensics::report::{failures, scan, verify as verify_report};
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{verify_all, verify_one};
@@ -63,15 +64,15 @@ fn exercise(discovery: Discovery) {
     let archives: Vec<_> = discovery.archives.iter().cloned().map(|a| (a, false)).collect();
     let verified = verify_all(&archives, options(), true);
     verify_report::ndjson(&verified).unwrap();
-    verify_report::page(&verified, &discovery.notices);
+    verify_report::page(&verified, &discovery.notices, Language::Chinese);
     let dataset = read_all(discovery, options(), &|_| {});
     let filters = Filters::default();
     let summary = Summary::of(&dataset, &filters, &["8ev".parse().unwrap(), "60s".parse().unwrap()]);
     serde_json::to_string(&ScanV1::new(&dataset, &summary)).unwrap();
-    scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false);
+    scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
     let rows = failures::rows(&dataset, &filters, &dsh_forensics::evidence::Verdicts::of(&dataset.sessions));
     failures::ndjson(&rows).unwrap();
-    failures::page(&rows, false, &jiff::tz::TimeZone::UTC);
+    failures::page(&rows, false, &jiff::tz::TimeZone::UTC, Language::English);
 }
 
 fn exercise_bytes(bytes: &[u8]) {

@@ -18,34 +18,46 @@ fn page(args: &[&str], width: usize) -> String {
     run.out
 }
 
+/// Every command that prints pages, with what it needs beside `--demo`.
+const PAGES: [(&str, &[&str]); 3] = [("scan", &["scan"]), ("failures", &["failures"]), ("verify", &["verify"])];
+
 #[test]
-fn scan_at_80_columns() {
-    insta::assert_snapshot!(page(&["scan"], 80));
+fn every_page_in_both_languages_at_80_and_160_columns() {
+    for (name, args) in PAGES {
+        for language in ["en", "zh"] {
+            for width in [80, 160] {
+                let page = page(&[args, &["--lang", language]].concat(), width);
+                insta::assert_snapshot!(format!("{name}_{language}_{width}"), page);
+            }
+        }
+    }
 }
 
 #[test]
-fn scan_at_160_columns() {
-    insta::assert_snapshot!(page(&["scan"], 160));
+fn every_markdown_page_in_both_languages() {
+    for name in ["scan", "failures"] {
+        for language in ["en", "zh"] {
+            let run = run(&[name, "--demo", "--format", "markdown", "--lang", language]);
+            assert_eq!((run.status, run.err.as_str()), (0, ""));
+            insta::assert_snapshot!(format!("{name}_{language}_markdown"), run.out);
+        }
+    }
 }
 
+/// In a table every column begins at the same terminal column in each row, Chinese or not.
 #[test]
-fn failures_at_80_columns() {
-    insta::assert_snapshot!(page(&["failures"], 80));
-}
-
-#[test]
-fn failures_at_160_columns() {
-    insta::assert_snapshot!(page(&["failures"], 160));
-}
-
-#[test]
-fn scan_as_markdown() {
-    insta::assert_snapshot!(run(&["scan", "--demo", "--format", "markdown"]).out);
-}
-
-#[test]
-fn failures_as_markdown() {
-    insta::assert_snapshot!(run(&["failures", "--demo", "--format", "markdown"]).out);
+fn chinese_tables_are_aligned() {
+    for (name, args) in PAGES {
+        let page = page(&[args, &["--lang", "zh"]].concat(), 160);
+        let lines: Vec<&str> = page.lines().collect();
+        let rules = lines.iter().enumerate().filter(|(_, line)| line.starts_with('─'));
+        for (at, rule) in rules {
+            let rows = lines[at + 1..].iter().take_while(|line| !line.is_empty() && line.contains("  "));
+            let widest = rows.map(|row| row.width()).max().unwrap_or(0);
+            assert!(widest <= rule.width(), "{name}: a row is wider than its rule:\n{page}");
+            assert!(lines[at - 1].width() <= rule.width(), "{name}: the head is wider than its rule:\n{page}");
+        }
+    }
 }
 
 #[test]

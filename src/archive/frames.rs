@@ -1,6 +1,8 @@
 //! The structural walk over zstd frames (RFC 8878 section 3.1): where a frame ends is read from its headers, never
 //! guessed from magic bytes, because compressed data may hold them by chance.
 
+use crate::message::Message;
+
 const MAGIC: u32 = 0xFD2F_B528;
 const BLOCK_MAX: u64 = 128 << 10;
 
@@ -26,7 +28,35 @@ pub enum FrameExtent {
     /// The bytes end before the frame does.
     Incomplete,
     /// Not a frame.
-    Invalid(&'static str),
+    Invalid(FrameFault),
+}
+
+/// Why bytes are no frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameFault {
+    /// The magic number is missing.
+    NoFrame,
+    /// The reserved bit of the frame header is set.
+    ReservedBit,
+    /// More blocks than any frame of a log has.
+    TooManyBlocks,
+    /// A block larger than the format allows.
+    OversizedBlock,
+    /// The reserved block type.
+    ReservedBlock,
+}
+
+impl FrameFault {
+    /// In words.
+    pub fn message(self) -> Message {
+        Message::new(match self {
+            Self::NoFrame => "notices.no-frame-here",
+            Self::ReservedBit => "notices.reserved-bit",
+            Self::TooManyBlocks => "notices.too-many-blocks",
+            Self::OversizedBlock => "notices.oversized-block",
+            Self::ReservedBlock => "notices.reserved-block",
+        })
+    }
 }
 
 fn read_le(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
@@ -47,7 +77,7 @@ pub(super) fn bounded_extent(bytes: &[u8], most_blocks: usize) -> FrameExtent {
         let known = MAGIC.to_le_bytes();
         let prefix = bytes.len();
         let skippable = prefix == 0 || (bytes[0] & 0xF0 == 0x50 && bytes[1..] == [0x2A, 0x4D][..prefix - 1]);
-        return if bytes == &known[..prefix] || skippable { Incomplete } else { Invalid("no zstd frame begins here") };
+        return if bytes == &known[..prefix] || skippable { Incomplete } else { Invalid(FrameFault::NoFrame) };
     };
     if magic & 0xFFFF_FFF0 == 0x184D_2A50 {
         let Some(size) = read_le(bytes, 4, 4) else { return Incomplete };
@@ -55,11 +85,11 @@ pub(super) fn bounded_extent(bytes: &[u8], most_blocks: usize) -> FrameExtent {
         return if bytes.len() < stored { Incomplete } else { Skippable { stored } };
     }
     if magic != u64::from(MAGIC) {
-        return Invalid("no zstd frame begins here");
+        return Invalid(FrameFault::NoFrame);
     }
     let Some(descriptor) = bytes.get(4).copied() else { return Incomplete };
     if descriptor & 0x08 != 0 {
-        return Invalid("reserved bit set in the frame header");
+        return Invalid(FrameFault::ReservedBit);
     }
     let single_segment = descriptor & 0x20 != 0;
     let checksum = descriptor & 0x04 != 0;
@@ -92,7 +122,7 @@ pub(super) fn bounded_extent(bytes: &[u8], most_blocks: usize) -> FrameExtent {
     loop {
         blocks += 1;
         if blocks > most_blocks {
-            return Invalid("more blocks than a frame of a log has");
+            return Invalid(FrameFault::TooManyBlocks);
         }
         let Some(header) = read_le(bytes, at, 3) else { return Incomplete };
         at += 3;
@@ -108,12 +138,12 @@ pub(super) fn bounded_extent(bytes: &[u8], most_blocks: usize) -> FrameExtent {
             }
             2 => {
                 if size as u64 > BLOCK_MAX {
-                    return Invalid("block larger than the format allows");
+                    return Invalid(FrameFault::OversizedBlock);
                 }
                 at += size;
                 bound += block_max;
             }
-            _ => return Invalid("reserved block type"),
+            _ => return Invalid(FrameFault::ReservedBlock),
         }
         if at > bytes.len() {
             return Incomplete;

@@ -3,6 +3,8 @@
 use memchr::{memchr, memrchr};
 
 use super::{ArchiveReport, Damage, Limits};
+use crate::message;
+use crate::message::Message;
 
 /// Where a line stands, for errors and notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,7 +60,7 @@ impl<'r> LineSplitter<'r> {
         if !self.started && !rest.is_empty() {
             self.started = true;
             if let Some(stripped) = rest.strip_prefix(b"\xEF\xBB\xBF") {
-                self.note("bom", frame, offset, 3, "UTF-8 byte order mark before the first line".into());
+                self.note("bom", frame, offset, 3, Message::new("notices.bom"));
                 rest = stripped;
             }
         }
@@ -81,7 +83,7 @@ impl<'r> LineSplitter<'r> {
                     frame,
                     place_offset,
                     length,
-                    format!("line of {length} bytes is longer than --max-line-bytes {}", self.limits.line_bytes),
+                    message!("notices.long-line", n = length, most = self.limits.line_bytes),
                 );
             } else if self.carry.is_empty() {
                 self.hand_on(bytes, frame, place_offset, sink);
@@ -108,7 +110,7 @@ impl<'r> LineSplitter<'r> {
             bytes = head;
             if !self.crlf_seen {
                 self.crlf_seen = true;
-                self.note("crlf", frame, offset, 1, "lines end in CR LF".into());
+                self.note("crlf", frame, offset, 1, Message::new("notices.crlf"));
             }
         }
         let Some(first_zero) = memchr(0, bytes) else {
@@ -117,7 +119,7 @@ impl<'r> LineSplitter<'r> {
         };
         let zeros = bytes.iter().filter(|b| **b == 0).count() as u64;
         let place = if frame.is_some() { offset } else { offset + first_zero as u64 };
-        self.note("nul-run", frame, place, zeros, format!("{zeros} NUL bytes (a block that never reached the disk)"));
+        self.note("nul-run", frame, place, zeros, message!("notices.nul-bytes", n = zeros));
         // The text after the last NUL is a line of its own where the writer went on after the lost block; the text
         // before the first one only where it is whole.
         let before = &bytes[..first_zero];
@@ -140,7 +142,7 @@ impl<'r> LineSplitter<'r> {
         self.overlong = 0;
         self.carry.clear();
         if rest > 0 {
-            self.note("bad-line", frame, offset, rest, format!("line cut off by the damage behind it, {rest} bytes"));
+            self.note("bad-line", frame, offset, rest, message!("notices.line-cut", n = rest));
         }
     }
 
@@ -153,29 +155,17 @@ impl<'r> LineSplitter<'r> {
         let zeros = self.carry.iter().filter(|b| **b == 0).count() as u64;
         let offset = end_offset.saturating_sub(if in_frame.is_some() { 0 } else { rest });
         if zeros == rest {
-            self.note(
-                "nul-run",
-                in_frame,
-                offset,
-                zeros,
-                format!("{zeros} NUL bytes at the end (a block that never reached the disk)"),
-            );
+            self.note("nul-run", in_frame, offset, zeros, message!("notices.nul-bytes-at-end", n = zeros));
         } else if self.report.is_torn() {
             // The rest of a torn frame's last line: already said with the frame.
         } else {
             self.report.torn_bytes += rest;
             self.line += 1;
-            self.note(
-                "torn-line",
-                in_frame,
-                offset,
-                rest,
-                format!("last line ends without a newline; its {rest} bytes are not counted"),
-            );
+            self.note("torn-line", in_frame, offset, rest, message!("notices.torn-line", n = rest));
         }
     }
 
-    pub(super) fn note(&mut self, kind: &'static str, frame: Option<u64>, offset: u64, bytes: u64, detail: String) {
+    pub(super) fn note(&mut self, kind: &'static str, frame: Option<u64>, offset: u64, bytes: u64, detail: Message) {
         let line = (self.line > 0).then_some(self.line);
         self.report.damage.push(Damage { kind, offset, frame, line, bytes, detail });
     }

@@ -8,9 +8,11 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-pub use frames::{FrameExtent, frame_extent};
+pub use frames::{FrameExtent, FrameFault, frame_extent};
 pub use lines::{Line, LinePlace};
 pub use reader::{ArchiveReader, read_archive};
+
+use crate::message::Message;
 
 /// Bounds against hostile or broken input. Every hit becomes a notice with its place.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +60,8 @@ pub struct Damage {
     pub line: Option<u64>,
     /// Bytes concerned.
     pub bytes: u64,
-    /// What was seen, in plain words.
-    pub detail: String,
+    /// What was seen.
+    pub detail: Message,
 }
 
 /// What reading one archive came to, beside its lines.

@@ -9,6 +9,8 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::frames::{FrameExtent, bounded_extent, frame_extent};
 use super::lines::{Line, LineSplitter};
 use super::{ArchiveReport, Limits};
+use crate::message;
+use crate::message::Message;
 
 const READ_STEP: usize = 256 << 10;
 /// Frames that may decompress to more than this are decoded piece by piece, so that a single-frame rewrite of a huge
@@ -93,7 +95,7 @@ fn is_compressed(window: &mut StoredWindow<'_>) -> bool {
 fn finish(mut splitter: LineSplitter<'_>, error: Option<io::Error>, frame: Option<u64>, end: u64) {
     splitter.report().bytes_compressed = end;
     if let Some(error) = error {
-        splitter.note("read-error", frame, end, 0, format!("reading stopped: {error}"));
+        splitter.note("read-error", frame, end, 0, message!("notices.reading-stopped", why = error));
     }
     splitter.finish(frame, end);
 }
@@ -187,12 +189,13 @@ impl FrameWalk<'_> {
                     self.window.fill_step(step);
                 }
                 FrameExtent::Incomplete => {
-                    if !self.resync("frame runs past the end of the file", splitter) {
+                    if !self.resync(&Message::new("notices.frame-past-end"), splitter) {
                         self.torn_frame(splitter, sink);
                         return;
                     }
                 }
-                FrameExtent::Invalid(reason) => {
+                FrameExtent::Invalid(fault) => {
+                    let reason = fault.message();
                     self.fill_all();
                     if self.window.bytes().iter().all(|b| *b == 0) {
                         let (offset, bytes) = (self.window.offset, self.window.bytes().len());
@@ -201,19 +204,19 @@ impl FrameWalk<'_> {
                             Some(self.frame),
                             offset,
                             bytes as u64,
-                            format!("{bytes} NUL bytes at the end (a block that never reached the disk)"),
+                            message!("notices.nul-bytes-at-end", n = bytes),
                         );
                         self.window.advance(bytes);
                         return;
                     }
-                    if !self.resync(reason, splitter) {
+                    if !self.resync(&reason, splitter) {
                         let (offset, bytes) = (self.window.offset, self.window.bytes().len());
                         splitter.note(
                             "corrupt-frame",
                             Some(self.frame),
                             offset,
                             bytes as u64,
-                            format!("{reason}; no frame follows, {bytes} bytes were not read"),
+                            message!("notices.no-frame-follows", why = reason, n = bytes),
                         );
                         self.window.advance(bytes);
                         return;
@@ -238,10 +241,7 @@ impl FrameWalk<'_> {
                 Some(self.frame),
                 offset,
                 stored as u64,
-                format!(
-                    "frame wants a window of {window} bytes, more than --max-window-bytes {}",
-                    self.limits.window_bytes
-                ),
+                message!("notices.large-window", n = window, most = self.limits.window_bytes),
             );
             splitter.cut(Some(self.frame), offset);
             self.next_frame(stored, splitter);
@@ -253,7 +253,7 @@ impl FrameWalk<'_> {
             let whole = self.decode_pieces(stored, &mut |_| {}).map(|_| ());
             match whole.and_then(|()| self.stream_frame(stored, splitter, sink)) {
                 Ok(()) => self.next_frame(stored, splitter),
-                Err(reason) => self.failed_frame(stored, &reason, splitter),
+                Err(reason) => self.failed_frame(stored, &Message::verbatim(reason), splitter),
             }
         } else {
             self.decoded.clear();
@@ -264,7 +264,7 @@ impl FrameWalk<'_> {
                     splitter.feed(self.decoded, Some(self.frame), offset, sink);
                     self.next_frame(stored, splitter);
                 }
-                Err(error) => self.failed_frame(stored, &error.to_string(), splitter),
+                Err(error) => self.failed_frame(stored, &Message::verbatim(error), splitter),
             }
         }
         if self.frame == 1 {
@@ -280,7 +280,7 @@ impl FrameWalk<'_> {
 
     /// A frame whose structure is whole but whose content is not. Its stated end is trusted only where another frame
     /// (or the end of the file) stands there: a flipped bit in a block header moves the end as well.
-    fn failed_frame(&mut self, stored: usize, reason: &str, splitter: &mut LineSplitter<'_>) {
+    fn failed_frame(&mut self, stored: usize, reason: &Message, splitter: &mut LineSplitter<'_>) {
         if self.window.bytes().len() < stored + 4 && !self.window.ended {
             self.window.fill_to(stored + 4);
         }
@@ -293,7 +293,7 @@ impl FrameWalk<'_> {
         if self.resync_within(stored, reason, splitter) {
             return;
         }
-        splitter.note("corrupt-frame", Some(self.frame), self.window.offset, stored as u64, reason.to_owned());
+        splitter.note("corrupt-frame", Some(self.frame), self.window.offset, stored as u64, reason.clone());
         splitter.cut(Some(self.frame), self.window.offset);
         self.frame += 1;
         self.window.advance(stored);
@@ -308,13 +308,13 @@ impl FrameWalk<'_> {
 
     /// After structural damage the next frame cannot be computed. Candidates are the places where the magic stands,
     /// but one counts only when a whole frame decodes there with a valid checksum.
-    fn resync(&mut self, reason: &str, splitter: &mut LineSplitter<'_>) -> bool {
+    fn resync(&mut self, reason: &Message, splitter: &mut LineSplitter<'_>) -> bool {
         self.fill_all();
         let end = self.window.bytes().len();
         self.resync_within(end, reason, splitter)
     }
 
-    fn resync_within(&mut self, end: usize, reason: &str, splitter: &mut LineSplitter<'_>) -> bool {
+    fn resync_within(&mut self, end: usize, reason: &Message, splitter: &mut LineSplitter<'_>) -> bool {
         let bytes = self.window.bytes();
         let Some(range) = bytes.get(1..end) else { return false };
         for at in memmem::find_iter(range, &ZSTD_MAGIC) {
@@ -336,7 +336,7 @@ impl FrameWalk<'_> {
                     Some(self.frame),
                     self.window.offset,
                     at as u64,
-                    format!("{reason}; reading goes on {at} bytes later"),
+                    message!("notices.goes-on-later", why = reason.clone(), n = at),
                 );
                 splitter.cut(Some(self.frame), self.window.offset);
                 self.resync_budget = self.resync_budget.saturating_add(cost);
@@ -358,9 +358,9 @@ impl FrameWalk<'_> {
         splitter.report().torn_frame_lines = lines;
         let detail = match outcome {
             Err(reason) if reason != "incomplete" => {
-                format!("last frame is torn: {bytes} bytes, {lines} whole lines read out of it ({reason})")
+                message!("notices.torn-frame-why", n = bytes, lines = lines, why = reason)
             }
-            _ => format!("last frame is torn: {bytes} bytes, {lines} whole lines read out of it"),
+            _ => message!("notices.torn-frame", n = bytes, lines = lines),
         };
         splitter.note("torn-frame", Some(self.frame), offset, bytes as u64, detail);
         self.frame += 1;
@@ -377,13 +377,7 @@ impl FrameWalk<'_> {
         let whole = self.decode_pieces(stored, &mut |piece| splitter.feed(piece, Some(frame), offset, sink))?;
         if !whole {
             let most = self.limits.frame_bytes;
-            splitter.note(
-                "limit",
-                Some(frame),
-                offset,
-                stored as u64,
-                format!("frame decompresses to more than --max-frame-bytes {most}; the rest of it is not read"),
-            );
+            splitter.note("limit", Some(frame), offset, stored as u64, message!("notices.large-frame", most = most));
             splitter.cut(Some(frame), offset);
         }
         Ok(())

@@ -45,6 +45,21 @@ pub enum Command {
     Policy(PolicyCommand),
 }
 
+impl Command {
+    /// The language of what people read, errors at the end of a run included.
+    pub fn language(&self) -> Language {
+        match self {
+            Self::Scan(args) => args.output.language(),
+            Self::Failures(args) => args.output.language(),
+            Self::Verify(args) => args.output.language(),
+            Self::Request(args) => args.language(),
+            Self::Classify(args) => args.output.language(),
+            Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
+            Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
+        }
+    }
+}
+
 /// Arguments of `scan`.
 #[derive(Debug, Args)]
 #[command(
@@ -219,6 +234,16 @@ pub struct RequestArgs {
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Language of remarks and errors [default: from LC_ALL, LC_MESSAGES, LANG]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
+}
+
+impl RequestArgs {
+    /// The language asked for, else the one of the environment.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or_else(Language::from_environment)
+    }
 }
 
 /// Shapes of `request`.

@@ -6,3 +6,4 @@ pub mod args;
 pub mod exit;
 pub mod output;
 pub mod plan;
+pub mod suggest;

@@ -4,9 +4,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::plan::Plan;
+use crate::message;
+use crate::report::lang::Said;
 
 /// Writes the finished text to the file of `-o`, or to standard output.
 ///
@@ -22,11 +24,12 @@ pub fn emit(text: &str, plan: &Plan) -> Result<()> {
 /// As [`emit`].
 pub fn emit_to(text: &[u8], file: Option<&Path>) -> Result<()> {
     if let Some(path) = file {
-        return fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
+        return fs::write(path, text)
+            .map_err(|error| Said(message!("errors.cannot-write", path = path.display(), why = error)).into());
     }
     let mut out = io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("cannot write to standard output"),
+        other => other.map_err(|error| Said(message!("errors.no-standard-output", why = error)).into()),
     }
 }

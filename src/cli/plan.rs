@@ -8,14 +8,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
 use super::args::{FilterArgs, InputArgs, OutputArgs, When};
+use super::suggest::nearest;
 use crate::archive::Limits;
 use crate::context_window::{KnownWindows, configured};
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
+use crate::message;
+use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
 use crate::policy::{FileKind, Release, read_settings};
-use crate::report::lang::Language;
+use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
 use crate::session::Route;
 
@@ -46,7 +49,9 @@ fn settings_windows(path: &Path) -> Result<Vec<(Route, u64)>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
     let kind = FileKind::of(&path.to_string_lossy(), &text);
-    let file = read_settings(&text, kind, &Release::default()).with_context(|| format!("--settings {shown}"))?;
+    // Any release will do: windows are written alike in all of them.
+    let release: Release = "0.1.1-rc.2".parse()?;
+    let file = read_settings(&text, kind, &release).with_context(|| format!("--settings {shown}"))?;
     Ok(configured(&file))
 }
 
@@ -66,7 +71,7 @@ impl Plan {
         };
         let mut paths = input.paths.clone();
         if paths.is_empty() && !input.demo {
-            paths.push(discover::default_root().context("no PATH given and neither DSH_HOME nor HOME is set")?);
+            paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
         }
         let limits = Limits {
             window_bytes: input.max_window_bytes,
@@ -114,7 +119,6 @@ impl Plan {
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
                 bar.inc(bytes);
-                bar.set_message(format!("{} left", bar.length().unwrap_or(0).saturating_sub(bar.position()) >> 20));
             }
         };
         let pool = self.workers()?;
@@ -123,13 +127,23 @@ impl Plan {
             bar.finish_and_clear();
         }
         crate::context_window::fill(&mut dataset.sessions, &self.windows);
+        let known: Vec<String> = dataset.sessions.iter().map(|s| s.id.clone()).collect();
         self.filters.apply(&mut dataset);
         if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
-            dataset
-                .notices
-                .push(Notice::new("no-match", "no session id begins with what --session asks for".to_owned()));
+            dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
         }
         Ok(dataset)
+    }
+
+    /// No session fits `--session`: which ids look like what was typed.
+    fn no_match(&self, known: &[String]) -> Message {
+        let wanted = self.filters.sessions.first().map_or("", String::as_str);
+        let near = nearest(known.iter().map(String::as_str), wanted);
+        if near.is_empty() {
+            return Message::new("notices.no-match");
+        }
+        let ids = near.into_iter().map(|id| message!("common.verbatim", words = id));
+        Message::new("notices.no-match-but").with_list("ids", ids)
     }
 
     /// Finds the logs without reading them.
@@ -151,7 +165,7 @@ impl Plan {
         if let Some(jobs) = self.jobs {
             pool = pool.num_threads(jobs);
         }
-        pool.build().context("worker threads cannot be started")
+        pool.build().map_err(|error| Said(message!("errors.no-threads", why = error)).into())
     }
 
     fn progress_bar(&self, discovery: &Discovery) -> Option<ProgressBar> {
@@ -160,9 +174,15 @@ impl Plan {
         }
         let bar = ProgressBar::new(discovery.archives.iter().map(|a| a.bytes).sum());
         let count = discovery.archives.len();
-        let style = ProgressStyle::with_template(&format!(
-            "{{bar:30}} {{bytes}} of {{total_bytes}}, {count} sessions, ETA {{eta}}"
-        ));
+        let template = message!(
+            "common.progress",
+            bar = "{bar:30}",
+            done = "{bytes}",
+            total = "{total_bytes}",
+            n = count,
+            left = "{eta}"
+        );
+        let style = ProgressStyle::with_template(&self.language.render(&template));
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Some(bar)
     }

@@ -18,7 +18,7 @@ pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
     }
     let rows = failures::rows(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
     let exit = finished(&dataset);
-    let page = || failures::page(&rows, exit == Exit::Partial, &plan.zone);
+    let page = || failures::page(&rows, exit == Exit::Partial, &plan.zone, plan.language);
     let text = match args.format {
         FailuresFormat::Table => terminal::render(&page(), plan.layout),
         FailuresFormat::Markdown => markdown::render(&page()),

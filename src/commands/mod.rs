@@ -14,8 +14,10 @@ use anyhow::Result;
 use crate::cli::args::{Cli, Command};
 use crate::cli::exit::Exit;
 use crate::cli::plan::Plan;
+use crate::notice::Notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
+use crate::report::lang::Language;
 
 /// Runs the command.
 ///
@@ -37,15 +39,18 @@ fn nothing_read(dataset: &Dataset, plan: &Plan) -> Option<Exit> {
     if dataset.inputs.archives > 0 || !dataset.sessions.is_empty() {
         return None;
     }
-    for notice in &dataset.notices {
-        eprintln!("dsh-forensics: {}: {}", notice.kind, redact(&notice.message));
-    }
+    say(&dataset.notices, plan.language);
     if !plan.quiet {
-        eprintln!(
-            "dsh-forensics: no session log found. Name a sessions root, a log file or a zip, or try: dsh-forensics scan --demo"
-        );
+        eprintln!("dsh-forensics: {}", plan.language.say("errors.no-log"));
     }
     Some(if dataset.inputs.unreadable_archives > 0 { Exit::Partial } else { Exit::NoInput })
+}
+
+/// Notices on standard error.
+fn say(notices: &[Notice], language: Language) {
+    for notice in notices {
+        eprintln!("dsh-forensics: {}: {}", notice.kind, redact(&language.render(&notice.message)));
+    }
 }
 
 /// Exit status of a command without a gate. An input that does not exist beside others that do makes the run partial.

@@ -8,38 +8,46 @@ use crate::archive::{ArchiveReader, Limits};
 use crate::cli::args::{RequestArgs, RequestShape};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit_to;
+use crate::cli::suggest::nearest;
 use crate::discover::{self, Archive};
+use crate::message;
+use crate::message::Message;
 use crate::pipeline::{ReadOptions, read_one};
+use crate::report::lang::Said;
 use crate::request::{Wanted, hide_contents, parse_lossy, rebuild};
 use crate::session::{AttemptRow, SessionRows};
 
 pub(super) fn run(args: &RequestArgs) -> Result<Exit> {
+    let language = args.language();
     let limits = Limits::default();
     let mut paths = args.paths.clone();
     if paths.is_empty() {
-        paths.push(discover::default_root().context("no --in PATH given and neither DSH_HOME nor HOME is set")?);
+        paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
     }
     let discovery = discover::discover(&paths, limits);
     if discovery.archives.is_empty() {
-        eprintln!("dsh-forensics: no session log found; name a sessions root, a log file or a zip with --in");
+        eprintln!("dsh-forensics: {}", language.say("errors.no-log-in"));
         return Ok(Exit::NoInput);
     }
     let archive = find_session(&discovery.archives, &args.session)?;
     let (rows, _) = rebuild(archive, limits, Wanted::Attempt(u64::MAX))?;
     let attempt = find_attempt(&rows, args.seq)?;
     if !(attempt.first_seq..=attempt.seq).contains(&args.seq) {
-        eprintln!(
-            "dsh-forensics: seq {} is no event of an attempt; this is attempt {} of step {} in turn {}, seq {} to {}",
-            args.seq, attempt.attempt, attempt.step, attempt.turn, attempt.first_seq, attempt.seq
+        let remark = message!(
+            "errors.no-attempt-at-seq",
+            seq = args.seq,
+            attempt = attempt.attempt,
+            step = attempt.step,
+            turn = attempt.turn,
+            first = attempt.first_seq,
+            last = attempt.seq
         );
+        eprintln!("dsh-forensics: {}", language.render(&remark));
     }
     let (_, rebuilt) = rebuild(archive, limits, Wanted::Attempt(attempt.ordinal))?;
-    let request =
-        rebuilt.last().context("no request header stands before this attempt: its request is not in the log")?;
+    let request = rebuilt.last().ok_or_else(|| Said(Message::new("errors.no-request-header")))?;
     if attempt.request.as_ref().is_none_or(|r| r.body_bytes.is_none()) {
-        eprintln!(
-            "dsh-forensics: parts of this request are not in the log (images, files, blocks of plugins); left out"
-        );
+        eprintln!("dsh-forensics: {}", language.say("errors.request-parts-missing"));
     }
     let json = match args.shape {
         RequestShape::Openai => request.body.clone(),
@@ -82,10 +90,11 @@ fn find_session<'a>(archives: &'a [Archive], wanted: &str) -> Result<&'a Archive
     let fitting: Vec<(&String, &&Archive)> = by_id.iter().filter(|(id, _)| id.starts_with(wanted)).collect();
     match fitting.as_slice() {
         [(_, archive)] => Ok(archive),
-        [] => bail!("no session id begins with {wanted:?}; did you mean {}?", nearest(by_id.keys(), wanted)),
+        [] => bail!(unknown_session(by_id.keys().map(String::as_str), wanted)),
         several => {
-            let ids: Vec<&str> = several.iter().take(5).map(|(id, _)| id.as_str()).collect();
-            bail!("{} session ids begin with {wanted:?}, give more of it: {}", several.len(), ids.join(", "))
+            let ids = several.iter().take(5).map(|(id, _)| Message::verbatim(id));
+            let said = message!("errors.ambiguous-session", n = several.len(), wanted = format!("{wanted:?}"));
+            bail!(Said(said.with_list("ids", ids)))
         }
     }
 }
@@ -98,28 +107,28 @@ fn keep_best<'a>(by_id: &mut BTreeMap<String, &'a Archive>, id: String, archive:
     }
 }
 
-/// Up to three ids that share most with what was typed: the longest common beginning, then its occurrence anywhere.
-fn nearest<'a>(ids: impl Iterator<Item = &'a String>, wanted: &str) -> String {
-    let shared = |id: &str| id.chars().zip(wanted.chars()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
-    let mut ranked: Vec<(usize, &String)> =
-        ids.map(|id| (shared(id) + if id.contains(wanted) { wanted.len() } else { 0 }, id)).collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    ranked.iter().take(3).map(|(_, id)| id.as_str()).collect::<Vec<_>>().join(" or ")
+fn unknown_session<'a>(known: impl Iterator<Item = &'a str>, wanted: &str) -> Said {
+    let near = nearest(known, wanted);
+    let wanted = format!("{wanted:?}");
+    if near.is_empty() {
+        return Said(message!("errors.unknown-session", wanted = wanted));
+    }
+    let ids = near.into_iter().map(Message::verbatim);
+    Said(message!("errors.unknown-session-but", wanted = wanted).with_list("ids", ids))
 }
 
 /// The attempt at a seq; else the last one that began before it.
 fn find_attempt(rows: &SessionRows, seq: u64) -> Result<&AttemptRow> {
     let last = rows.last_seq.unwrap_or(0);
     if seq > last {
-        bail!("session {} has no seq {seq}: its last one is {last}", rows.id);
+        bail!(Said(message!("errors.no-such-seq", session = &rows.id, seq = seq, last = last)));
     }
     let at = rows.attempts.iter().rfind(|a| (a.first_seq..=a.seq).contains(&seq));
-    at.or_else(|| rows.attempts.iter().filter(|a| a.first_seq <= seq).max_by_key(|a| a.first_seq)).with_context(|| {
-        match rows.attempts.first() {
-            Some(first) => {
-                format!("no attempt stands at or before seq {seq}; the first begins at seq {}", first.first_seq)
-            }
-            None => format!("session {} has no attempt", rows.id),
-        }
+    at.or_else(|| rows.attempts.iter().filter(|a| a.first_seq <= seq).max_by_key(|a| a.first_seq)).ok_or_else(|| {
+        let said = match rows.attempts.first() {
+            Some(first) => message!("errors.no-attempt-before", seq = seq, first = first.first_seq),
+            None => message!("errors.no-attempt", session = &rows.id),
+        };
+        Said(said).into()
     })
 }

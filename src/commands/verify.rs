@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 
+use super::say;
 use crate::cli::args::{FilterArgs, VerifyArgs, VerifyFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
 use crate::notice::Notice;
-use crate::redact::redact;
 use crate::report::{terminal, verify as report};
 use crate::verify::verify_all;
 
@@ -20,16 +20,18 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
     let verified = plan.workers()?.install(|| verify_all(&archives, plan.read_options(), args.deep));
     let damaged = discovery.unreadable > 0 || discovery.notices.iter().any(is_damage);
     if verified.is_empty() {
-        say(&discovery.notices);
+        say(&discovery.notices, plan.language);
         if !plan.quiet {
-            eprintln!("dsh-forensics: no session log found. Name a sessions root, a log file or a zip");
+            eprintln!("dsh-forensics: {}", plan.language.say("errors.no-log"));
         }
         return Ok(if damaged { Exit::Partial } else { Exit::NoInput });
     }
     let text = match args.format {
-        VerifyFormat::Table => terminal::render(&report::page(&verified, &discovery.notices), plan.layout),
+        VerifyFormat::Table => {
+            terminal::render(&report::page(&verified, &discovery.notices, plan.language), plan.layout)
+        }
         VerifyFormat::Ndjson => {
-            say(&discovery.notices);
+            say(&discovery.notices, plan.language);
             report::ndjson(&verified)?
         }
     };
@@ -42,10 +44,4 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
 /// What discovery saw that means a loss: a write that never became a log, an input that cannot be opened.
 fn is_damage(notice: &Notice) -> bool {
     matches!(notice.kind, "leftover-tmp" | "limit")
-}
-
-fn say(notices: &[Notice]) {
-    for notice in notices {
-        eprintln!("dsh-forensics: {}: {}", notice.kind, redact(&notice.message));
-    }
 }

@@ -10,6 +10,7 @@ use super::text::Text;
 use super::types::is_harness_type;
 use super::walk::{Walk, is_sound};
 use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
+use crate::message;
 
 /// Why a line is not an event.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,16 @@ pub enum LineError {
     /// Nested deeper than the limit.
     #[error("JSON nested deeper than --max-json-depth {0}")]
     TooDeep(usize),
+}
+
+impl LineError {
+    /// In words.
+    pub fn message(&self) -> crate::message::Message {
+        match self {
+            Self::NotAnEvent(why) => message!("notices.not-an-event", why = why),
+            Self::TooDeep(most) => message!("notices.too-deep", most = most),
+        }
+    }
 }
 
 /// Decodes the event lines of one archive in file order.
@@ -43,6 +54,8 @@ struct Envelope<'a> {
     data: Option<&'a RawValue>,
     #[serde(borrow)]
     surface_op: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ignorable: Option<&'a RawValue>,
 }
 
 type Decoded<T> = Result<T, serde_json::Error>;
@@ -69,7 +82,7 @@ impl Decoder {
     fn decode_full<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
         if let Some(envelope) = FastEnvelope::parse(line) {
             if UNREAD_TYPES.contains(&envelope.kind) {
-                let body = Body::Other { kind: String::new(), known: true };
+                let body = Body::Other { kind: String::new(), known: true, ignorable: true };
                 return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
             }
             if let Ok(raw) = simdutf8::basic::from_utf8(envelope.data)
@@ -106,8 +119,11 @@ impl Decoder {
         let mut members = 1;
         let raw = envelope.data.map_or("null", RawValue::get);
         let op = envelope.surface_op.map(RawValue::get);
-        let body = decode_body(kind, raw, op, time)
+        let mut body = decode_body(kind, raw, op, time)
             .unwrap_or_else(|error| Body::Odd { kind: kind.to_owned(), reason: error.to_string() });
+        if let Body::Other { ignorable, .. } = &mut body {
+            *ignorable = envelope.ignorable.is_some_and(|raw| raw.get() == "true");
+        }
         if packed && let Body::Deltas { stream, .. } = &body {
             members = stream.chunks;
             time = stream.last_time;
@@ -242,7 +258,11 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             let wire: EndSeedWire = serde_json::from_str(raw)?;
             Body::EndSeed { inherited: wire.inherited.unwrap_or(false) }
         }
-        other => Body::Other { kind: other.to_owned(), known: other == "session" || is_harness_type(other) },
+        other => Body::Other {
+            kind: other.to_owned(),
+            known: other == "session" || is_harness_type(other),
+            ignorable: false,
+        },
     })
 }
 

@@ -79,7 +79,8 @@ pub enum Body<'a> {
     /// `session/end-seed`
     EndSeed { inherited: bool },
     /// A type that the analyses do not use, or one that nobody has told us about.
-    Other { kind: String, known: bool },
+    /// `ignorable`: a reader that does not know it may pass it over.
+    Other { kind: String, known: bool, ignorable: bool },
     /// A known type whose data does not have the expected shape.
     Odd { kind: String, reason: String },
 }

@@ -152,7 +152,7 @@ fn lone_surrogates_are_accepted_and_replaced() {
     };
     assert_eq!(failure.message, "half \u{FFFD} emoji \u{FFFD} and 😀");
     let whole = decode(r#"{"type":"\ud83d\ude00","seq":0,"data":{}}"#);
-    assert!(matches!(&whole.body, Body::Other { kind, known: false } if kind == "😀"), "{whole:?}");
+    assert!(matches!(&whole.body, Body::Other { kind, known: false, .. } if kind == "😀"), "{whole:?}");
 }
 
 #[test]

@@ -226,18 +226,30 @@ mod tests {
 
     #[test]
     fn what_is_sound_is_json_and_nothing_else_is() {
-        for text in [
-            r#"{"a":[1,-0.5e+3,"x\"\\\u00e9\ud83d",{}],"b":null,"c":[],"d":{"e":true}}"#,
-            "\"\"",
-            "0",
-            "[[[]]]",
-        ] {
+        for text in
+            [r#"{"a":[1,-0.5e+3,"x\"\\\u00e9\ud83d",{}],"b":null,"c":[],"d":{"e":true}}"#, "\"\"", "0", "[[[]]]"]
+        {
             assert!(is_sound(text, 8), "{text}");
             assert!(serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(), "{text}");
         }
         for text in [
-            "", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "[1}", "01", "1.", "-", "tru", "\"\\x\"", "\"\\u12g4\"", "\"", "{}{}",
-            "[\"\u{1}\"]", "{,}", "[1 2]",
+            "",
+            "{",
+            "[1,]",
+            "{\"a\":}",
+            "{\"a\" 1}",
+            "[1}",
+            "01",
+            "1.",
+            "-",
+            "tru",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"",
+            "{}{}",
+            "[\"\u{1}\"]",
+            "{,}",
+            "[1 2]",
         ] {
             assert!(!is_sound(text, 8), "{text}");
         }

@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod classifiers;
 pub mod classify;
 pub mod codes;
+pub mod masked;
 pub mod message;
 mod needles;
 pub mod numbers;
@@ -21,10 +22,13 @@ pub use bodyless::is_bodyless;
 pub use classifiers::{HarnessCode, classify_deepseek, classify_pi_ai};
 pub use classify::{ClassifyInput, ClassifyReport, ReleaseVerdict, classify_input, classify_report};
 pub use codes::{DEFAULT_RETRYABLE_CODES, FixableBy, Route, SupportedCode, retried_by_default};
+pub use masked::Masked;
 pub use numbers::Numbers;
 pub use releases::{BranchOrder, KNOWN_RELEASES, PiAiRules, Release, ReleaseRules};
 pub use supports::{Supported, supports};
 pub use verdict::{Fact, Judgement, Verdict, Verdicts};
 
+#[cfg(test)]
+pub(crate) mod test_rows;
 #[cfg(test)]
 mod tests;

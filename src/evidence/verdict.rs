@@ -15,7 +15,7 @@ mod tests;
 /// Below this fill, output included, an overflow cannot be (the upper end of the interval counts).
 const FAR_BELOW: f64 = 0.5;
 /// Above this fill an overflow wording needs no further witness (the lower end counts).
-const AT_WINDOW: f64 = 0.97;
+pub(super) const AT_WINDOW: f64 = 0.97;
 /// Longest wait the harness takes by default, milliseconds.
 const DEFAULT_MAX_DELAY_MS: f64 = 10_000.0;
 

@@ -1,5 +1,7 @@
 //! The page that every human-readable renderer takes: headings, paragraphs and tables, without any layout.
 
+use super::definitions::Term;
+
 /// How a cell's text is set off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
@@ -25,18 +27,26 @@ pub struct Cell {
     pub text: String,
     /// Its tone.
     pub tone: Tone,
+    /// What it means, where it stands for something that is defined.
+    pub term: Option<Term>,
 }
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
+        Self { text: text.into(), tone: Tone::Plain, term: None }
     }
 }
 
 impl Cell {
     /// A cell with a tone.
     pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Self { text: text.into(), tone }
+        Self { text: text.into(), tone, term: None }
+    }
+
+    /// The same cell with the definition of what it says.
+    #[must_use]
+    pub fn means(self, term: Term) -> Self {
+        Self { term: Some(term), ..self }
     }
 }
 
@@ -49,17 +59,25 @@ pub struct Column {
     pub right: bool,
     /// 0 is always shown; the highest goes first when the terminal is narrow.
     pub rank: u8,
+    /// What its values mean.
+    pub term: Option<Term>,
 }
 
 impl Column {
     /// A column of text.
     pub fn text(title: impl Into<String>, rank: u8) -> Self {
-        Self { title: title.into(), right: false, rank }
+        Self { title: title.into(), right: false, rank, term: None }
     }
 
     /// A column of numbers.
     pub fn number(title: impl Into<String>, rank: u8) -> Self {
-        Self { title: title.into(), right: true, rank }
+        Self { title: title.into(), right: true, rank, term: None }
+    }
+
+    /// The same column with the definition of its values.
+    #[must_use]
+    pub fn means(self, term: Term) -> Self {
+        Self { term: Some(term), ..self }
     }
 }
 
@@ -165,6 +183,8 @@ pub enum Block {
     Verbatim(String),
     /// A chart.
     Chart(Chart),
+    /// From here on, details: what a forum post folds away under this heading.
+    Fold(String),
 }
 
 /// A page.

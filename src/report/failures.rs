@@ -4,11 +4,16 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::definitions::Term;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
-use super::numbers::{counted, grouped, moment, span};
+use super::lang::Language;
+use super::numbers::{grouped, moment, span};
+use super::words;
 use crate::context_window::WindowSource;
 use crate::evidence::{Fact, Judgement, Verdicts};
 use crate::filter::Filters;
+use crate::message;
+use crate::message::Message;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
 use crate::session::{AttemptRow, SessionRows};
@@ -295,63 +300,75 @@ pub fn csv(rows: &[FailureV1]) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The table of `failures`.
-pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone) -> Page {
+/// The page of `failures`.
+pub fn page(rows: &[FailureV1], partial: bool, zone: &TimeZone, language: Language) -> Page {
     let mut page = Page::default();
-    let mut table = Table {
-        title: counted(rows.len() as u64, "failed attempt"),
-        columns: vec![
-            Column::text("time", 1),
-            Column::text("session", 0),
-            Column::number("place", 0),
-            Column::text("route", 5),
-            Column::text("code", 0),
-            Column::number("after", 6),
-            Column::number("tokens", 2),
-            Column::number("fill", 2),
-            Column::number("since compaction", 4),
-            Column::number("retries", 3),
-            Column::text("fate", 2),
-            Column::number("seq", 8),
-            Column::text("message", 7),
-        ],
-        rows: Vec::new(),
-        note: Some("place: turn.step.attempt; retries: those of the step before this attempt".to_owned()),
-    };
-    for r in rows {
-        let since = r
-            .since_compaction
-            .as_ref()
-            .map_or_else(|| "–".to_owned(), |s| format!("{} ev, {} att", s.events, s.attempts));
-        let fate = r.chain.fate.unwrap_or("–");
-        let tone = if fate.starts_with("recovered") { Tone::Good } else { Tone::Bad };
-        table.rows.push(vec![
-            moment(r.time_ms, zone).into(),
-            shorten(&r.session_id, 12).into(),
-            format!("{}.{}.{}", r.turn, r.step, r.attempt).into(),
-            format!("{}/{}", r.provider, r.model).into(),
-            r.code.clone().into(),
-            r.duration_ms.map_or_else(|| "–".to_owned(), span).into(),
-            r.request.size_text().into(),
-            r.request.fill.map_or_else(|| "–".to_owned(), |f| format!("{:.0} %", f * 100.0)).into(),
-            since.into(),
-            r.chain.retries_before.to_string().into(),
-            Cell::toned(fate.replace('_', " "), tone),
-            r.seq.to_string().into(),
-            shorten(&r.message.replace(['\n', '\r', '\t'], " "), 60).into(),
-        ]);
-    }
     if rows.is_empty() {
-        page.text("No failed attempt.");
+        page.text(language.say("failures.none"));
     }
+    let mut table = table(rows.len() as u64, language);
+    table.rows.extend(rows.iter().map(|row| cells(row, zone, language)));
     page.blocks.push(Block::Table(table));
     if partial {
-        page.text(Cell::toned(
-            "Partial: some input could not be read; `dsh-forensics scan` names the places.",
-            Tone::Warn,
-        ));
+        page.text(Cell::toned(language.say("failures.partial"), Tone::Warn));
     }
     page
+}
+
+/// What matters most stays at 80 columns: whose request it was, its code, whether that is true, how it went on.
+fn table(count: u64, language: Language) -> Table {
+    let say = |key| language.say(key);
+    Table {
+        title: language.render(&message!("failures.title", n = grouped(count))),
+        columns: vec![
+            Column::text(say("failures.time"), 2),
+            Column::text(say("failures.session"), 0).means(Term::Session),
+            Column::number(say("failures.place"), 0).means(Term::Place),
+            Column::text(say("failures.route"), 7).means(Term::Route),
+            Column::text(say("failures.code"), 0).means(Term::Code),
+            Column::text(say("failures.verdict"), 1).means(Term::Verdict),
+            Column::text(say("failures.fate"), 0).means(Term::Fate),
+            Column::number(say("failures.after"), 8).means(Term::Duration),
+            Column::number(say("failures.tokens"), 4).means(Term::PromptTokens),
+            Column::number(say("failures.fill"), 3).means(Term::Fill),
+            Column::number(say("failures.since-compaction"), 6).means(Term::AfterCompaction),
+            Column::number(say("failures.retries"), 5).means(Term::Retry),
+            Column::number(say("failures.seq"), 10).means(Term::Seq),
+            Column::text(say("failures.message"), 9),
+        ],
+        note: Some(say("failures.note")),
+        ..Table::default()
+    }
+}
+
+fn cells(row: &FailureV1, zone: &TimeZone, language: Language) -> Vec<Cell> {
+    let dash = || "–".to_owned();
+    let since = row.since_compaction.as_ref().map_or_else(dash, |s| {
+        language.render(&message!("failures.since", events = grouped(s.events), attempts = grouped(s.attempts)))
+    });
+    let fate_tone = match row.chain.fate {
+        Some(name) if name.starts_with("recovered") => Tone::Good,
+        Some("cancelled" | "open") | None => Tone::Plain,
+        Some(_) => Tone::Bad,
+    };
+    let verdict_tone = if row.verdict == Some("contradicted") { Tone::Warn } else { Tone::Plain };
+    let said = |name: Option<&str>, of: fn(&str) -> Message| name.map_or_else(dash, |n| language.render(&of(n)));
+    vec![
+        moment(row.time_ms, zone).into(),
+        shorten(&redact(&row.session_id), 12).into(),
+        format!("{}.{}.{}", row.turn, row.step, row.attempt).into(),
+        redact(&format!("{}/{}", row.provider, row.model)).into_owned().into(),
+        redact(&row.code).into_owned().into(),
+        Cell::toned(said(row.verdict, words::verdict), verdict_tone),
+        Cell::toned(said(row.chain.fate, words::short_fate), fate_tone),
+        row.duration_ms.map_or_else(dash, |ms| language.render(&span(ms))).into(),
+        row.request.size_text().into(),
+        row.request.fill.map_or_else(dash, |f| format!("{:.0} %", f * 100.0)).into(),
+        since.into(),
+        row.chain.retries_before.to_string().into(),
+        row.seq.to_string().into(),
+        shorten(&row.message.replace(['\n', '\r', '\t'], " "), 60).into(),
+    ]
 }
 
 /// As much of the beginning as fills `width` columns, with an ellipsis where something is cut.

@@ -9,6 +9,7 @@ use crate::evidence::Verdict;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
+use crate::report::lang::Language;
 use crate::session::{CompactionOutcome, Trigger};
 use crate::summary::Summary;
 
@@ -273,7 +274,11 @@ impl ScanV1 {
             findings: Vec::new(),
             notices: notice::group(&dataset.notices)
                 .into_iter()
-                .map(|n| NoticeV1 { kind: n.kind, count: n.count, message: redact(&n.message).into_owned() })
+                .map(|n| NoticeV1 {
+                    kind: n.kind,
+                    count: n.count,
+                    message: redact(&Language::English.render(&n.message)).into_owned(),
+                })
                 .collect(),
         }
     }

@@ -5,6 +5,7 @@ use super::document::{Block, Page, Table};
 /// Renders a page.
 pub fn render(page: &Page) -> String {
     let mut out = String::new();
+    let mut folded = 0;
     for block in &page.blocks {
         match block {
             Block::Title(text) => out.push_str(&format!("## {}\n\n", escape(text))),
@@ -16,9 +17,15 @@ pub fn render(page: &Page) -> String {
             }
             Block::Table(table) => push_table(&mut out, table),
             Block::Chart(chart) => out.push_str(&format!("{}\n\n", escape(&chart.alternative))),
+            // The rest of the page; closed at its end.
+            Block::Fold(title) => {
+                out.push_str(&format!("<details>\n<summary>{}</summary>\n\n", escape(title)));
+                folded += 1;
+            }
             Block::Verbatim(text) => out.push_str(&format!("```\n{text}\n```\n\n")),
         }
     }
+    out.push_str(&"</details>\n".repeat(folded));
     out
 }
 

@@ -3,6 +3,7 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 pub mod classify;
+pub mod definitions;
 pub mod document;
 pub mod failures;
 pub mod json;
@@ -13,3 +14,4 @@ pub mod scan;
 pub mod sizes;
 pub mod terminal;
 pub mod verify;
+pub mod words;

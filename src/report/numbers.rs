@@ -1,7 +1,11 @@
-//! Numbers as people read them: grouped digits, percentages, spans and points in time.
+//! Numbers as people read them: grouped digits, percentages, spans and points in time. All but spans are the same in
+//! every language; a span is a [`Message`], because its unit is a word.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+use crate::message;
+use crate::message::Message;
 
 /// `12,238`
 pub fn grouped(value: u64) -> String {
@@ -14,11 +18,6 @@ pub fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// `1 session`, `2 sessions`
-pub fn counted(value: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(value), if value == 1 { "" } else { "s" })
 }
 
 /// `4.3 %`; a dash where nothing was counted.
@@ -35,15 +34,15 @@ pub fn optional(value: Option<u64>) -> String {
 }
 
 /// `350 ms`, `1.5 s`, `12 min`, `3.2 h`, `6.0 d`
-pub fn span(ms: i64) -> String {
+pub fn span(ms: i64) -> Message {
     let size = ms.unsigned_abs() as f64;
     let sign = if ms < 0 { "−" } else { "" };
     match size {
-        s if s < 1_000.0 => format!("{sign}{s:.0} ms"),
-        s if s < 60_000.0 => format!("{sign}{:.1} s", s / 1e3),
-        s if s < 3_600_000.0 => format!("{sign}{:.1} min", s / 6e4),
-        s if s < 86_400_000.0 => format!("{sign}{:.1} h", s / 3.6e6),
-        s => format!("{sign}{:.1} d", s / 8.64e7),
+        s if s < 1_000.0 => message!("common.milliseconds", n = format!("{sign}{s:.0}")),
+        s if s < 60_000.0 => message!("common.seconds", n = format!("{sign}{:.1}", s / 1e3)),
+        s if s < 3_600_000.0 => message!("common.minutes", n = format!("{sign}{:.1}", s / 6e4)),
+        s if s < 86_400_000.0 => message!("common.hours", n = format!("{sign}{:.1}", s / 3.6e6)),
+        s => message!("common.days", n = format!("{sign}{:.1}", s / 8.64e7)),
     }
 }
 
@@ -67,22 +66,21 @@ pub fn moment(ms: Option<i64>, zone: &TimeZone) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, counted, grouped, percent, span};
+    use super::{bytes, grouped, percent, span};
+    use crate::report::lang::Language;
 
     #[test]
     fn numbers_read_as_people_write_them() {
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(
-            [counted(0, "step"), counted(1, "step"), counted(2_000, "step")],
-            ["0 steps", "1 step", "2,000 steps"]
-        );
-        assert_eq!(
             [percent(530, 12_238), percent(486, 530), percent(12, 530), percent(0, 0)],
             ["4.3 %", "91.7 %", "2.3 %", "–"]
         );
+        let spans = [350, -1500, 720_000, 518_400_000].map(span);
+        assert_eq!(spans.each_ref().map(|s| Language::English.render(s)), ["350 ms", "−1.5 s", "12.0 min", "6.0 d"]);
         assert_eq!(
-            [span(350), span(-1500), span(720_000), span(518_400_000)],
-            ["350 ms", "−1.5 s", "12.0 min", "6.0 d"]
+            spans.each_ref().map(|s| Language::Chinese.render(s)),
+            ["350 毫秒", "−1.5 秒", "12.0 分钟", "6.0 天"]
         );
         assert_eq!([bytes(12), bytes(31_200_000)], ["12 B", "31.2 MB"]);
     }

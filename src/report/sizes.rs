@@ -2,8 +2,12 @@
 
 use serde::Serialize;
 
+use super::definitions::Term;
 use super::document::{Cell, Column, Table, Tone};
+use super::lang::Language;
 use super::numbers::{grouped, optional};
+use crate::message;
+use crate::message::Message;
 use crate::redact::redact;
 use crate::sizes::{RouteSizes, SizeSpread};
 
@@ -68,11 +72,12 @@ impl From<&RouteSizes> for RouteSizesV1 {
 }
 
 /// The table of `scan`; empty where no request's size is known.
-pub fn table(routes: &[RouteSizes]) -> Table {
+pub fn table(routes: &[RouteSizes], language: Language) -> Table {
+    let say = |key| language.say(key);
     let mut rows = Vec::new();
     for sizes in routes {
         for (name, spread, tone) in
-            [("failed", &sizes.failing, Tone::Bad), ("succeeded", &sizes.succeeding, Tone::Good)]
+            [(say("scan.failed"), &sizes.failing, Tone::Bad), (say("scan.succeeded"), &sizes.succeeding, Tone::Good)]
         {
             if spread.attempts == 0 {
                 continue;
@@ -92,31 +97,31 @@ pub fn table(routes: &[RouteSizes]) -> Table {
             ]);
         }
     }
-    let growth: Vec<String> = routes.iter().filter_map(growth).collect();
+    let growth: Vec<String> = routes.iter().filter_map(growth).map(|g| language.render(&g)).collect();
     Table {
-        title: "Size of the requests, prompt tokens".to_owned(),
+        title: say("scan.sizes"),
         columns: vec![
-            Column::text("route", 0),
-            Column::text("attempts that", 0),
-            Column::number("sized", 3),
-            Column::number("smallest", 0),
-            Column::number("median", 2),
-            Column::number("largest", 0),
-            Column::number("fill p10 / p50 / p90", 1),
+            Column::text(say("scan.route"), 0).means(Term::Route),
+            Column::text(say("scan.attempts-that"), 0).means(Term::Attempt),
+            Column::number(say("scan.sized"), 3).means(Term::PromptTokens),
+            Column::number(say("scan.smallest"), 0).means(Term::PromptTokens),
+            Column::number(say("scan.median"), 2).means(Term::PromptTokens),
+            Column::number(say("scan.largest"), 0).means(Term::PromptTokens),
+            Column::number(say("scan.fill-quantiles"), 1).means(Term::Fill),
         ],
         rows,
-        note: (!growth.is_empty()).then(|| growth.join("; ")),
+        note: (!growth.is_empty()).then(|| growth.join(" ")),
     }
 }
 
-fn growth(sizes: &RouteSizes) -> Option<String> {
+fn growth(sizes: &RouteSizes) -> Option<Message> {
     let jump = sizes.largest_jump.as_ref()?;
-    Some(format!(
-        "{} grows by {} tokens a request (median), at most by {} (session {}, seq {})",
-        redact(&format!("{}/{}", sizes.route.provider, sizes.route.model)),
-        optional(sizes.median_growth),
-        grouped(jump.tokens),
-        redact(&jump.session_id),
-        jump.seq
+    Some(message!(
+        "scan.growth",
+        route = redact(&format!("{}/{}", sizes.route.provider, sizes.route.model)),
+        median = optional(sizes.median_growth),
+        most = grouped(jump.tokens),
+        session = redact(&jump.session_id),
+        seq = jump.seq
     ))
 }

@@ -33,6 +33,7 @@ pub fn render(page: &Page, layout: Layout) -> String {
                 out.push_str(text);
                 out.push('\n');
             }
+            Block::Fold(_) => {}
             // Drawn by the renderers that can; the sentence says what it shows.
             Block::Chart(chart) => push_paragraph(&mut out, &Cell::from(chart.alternative.clone()), layout, ""),
         }

@@ -6,10 +6,13 @@ use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
+use super::lang::Language;
 use super::numbers::grouped;
+use crate::message;
+use crate::message::{Message, Value};
 use crate::notice::Notice;
 use crate::redact::redact;
-use crate::verify::{DeepReport, Verdict, Verified};
+use crate::verify::{DeepReport, Problem, Verdict, Verified};
 
 /// One archive (`verify --format ndjson`). Frozen: fields may be added, none renamed or dropped.
 #[derive(Debug, Serialize)]
@@ -85,6 +88,11 @@ fn clean(text: &str) -> String {
     redact(text).into_owned()
 }
 
+/// The texts of the contract are English in every language.
+fn plain(message: &Message) -> String {
+    clean(&Language::English.render(message))
+}
+
 impl<'a> VerifyV1<'a> {
     fn new(v: &'a Verified) -> Self {
         Self {
@@ -104,7 +112,7 @@ impl<'a> VerifyV1<'a> {
             corrupt_frames: v
                 .corrupt_frames
                 .iter()
-                .map(|c| CorruptFrameV1 { offset: c.offset, reason: clean(&c.reason) })
+                .map(|c| CorruptFrameV1 { offset: c.offset, reason: plain(&c.reason) })
                 .collect(),
             forks: v
                 .forks
@@ -114,7 +122,7 @@ impl<'a> VerifyV1<'a> {
             holes: v.holes.iter().map(|h| HoleV1 { after_seq: h.after_seq, missing: h.missing }).collect(),
             unknown_types: &v.unknown_types,
             harness_verdict: v.verdict.name(),
-            harness_message: v.message.as_deref().map(clean),
+            harness_message: v.message.as_ref().map(plain),
             damaged: v.is_damaged(),
             problems: v
                 .problems
@@ -124,7 +132,7 @@ impl<'a> VerifyV1<'a> {
                     offset: p.offset,
                     line: p.line,
                     seq: p.seq,
-                    detail: clean(&p.detail),
+                    detail: plain(&p.detail),
                 })
                 .collect(),
             deep: v.deep.as_ref().map(deep),
@@ -140,7 +148,7 @@ fn deep(report: &DeepReport) -> DeepV1 {
         disagreements: report
             .disagreements
             .iter()
-            .map(|d| DisagreementV1 { line: d.line, seq: d.seq, detail: clean(&d.detail) })
+            .map(|d| DisagreementV1 { line: d.line, seq: d.seq, detail: plain(&d.detail) })
             .collect(),
     }
 }
@@ -159,99 +167,119 @@ pub fn ndjson(verified: &[Verified]) -> anyhow::Result<String> {
 }
 
 /// The page of `verify`: a summary, every log that needs a look, and the places.
-pub fn page(verified: &[Verified], notices: &[Notice]) -> Page {
+pub fn page(verified: &[Verified], notices: &[Notice], language: Language) -> Page {
     let mut page = Page::default();
-    let of = |verdict| verified.iter().filter(|v| v.verdict == verdict).count() as u64;
+    let of = |verdict| grouped(verified.iter().filter(|v| v.verdict == verdict).count() as u64);
     let damaged: Vec<&Verified> = verified.iter().filter(|v| v.is_damaged()).collect();
-    page.text(format!(
-        "{} logs: the harness loads {}, repairs {}, refuses {}; {} damaged.",
-        grouped(verified.len() as u64),
-        grouped(of(Verdict::Loads)),
-        grouped(of(Verdict::Repairs)),
-        grouped(of(Verdict::Refuses)),
-        grouped(damaged.len() as u64),
-    ));
-    page.blocks.push(Block::Table(overview(verified)));
+    page.text(language.render(&message!(
+        "verify.summary",
+        logs = grouped(verified.len() as u64),
+        loads = of(Verdict::Loads),
+        repairs = of(Verdict::Repairs),
+        refuses = of(Verdict::Refuses),
+        damaged = grouped(damaged.len() as u64),
+    )));
+    page.blocks.push(Block::Table(overview(verified, language)));
     for v in damaged {
         page.blocks.push(Block::Heading(clean(&v.path)));
-        page.blocks.push(Block::List(places(v)));
+        page.blocks.push(Block::List(places(v, language)));
     }
     if !notices.is_empty() {
-        page.blocks.push(Block::Heading("Passed over".to_owned()));
-        page.blocks.push(Block::List(
-            notices.iter().map(|n| Cell::from(format!("{}: {}", n.kind, clean(&n.message)))).collect(),
-        ));
+        let line = |n: &Notice| at(n.kind.to_owned(), n.message.clone());
+        page.blocks.push(Block::Heading(language.say("verify.passed-over")));
+        page.blocks.push(Block::List(notices.iter().map(|n| clean(&language.render(&line(n))).into()).collect()));
     }
     page
 }
 
-fn overview(verified: &[Verified]) -> Table {
-    let mut table = Table {
-        title: "Logs".to_owned(),
+fn at(place: impl Into<Value>, what: impl Into<Value>) -> Message {
+    Message::new("notices.at").with("place", place).with("what", what)
+}
+
+fn verdict_words(verdict: Verdict) -> Message {
+    Message::new(match verdict {
+        Verdict::Loads => "verify.loads",
+        Verdict::Repairs => "verify.repairs",
+        Verdict::Refuses => "verify.refuses",
+    })
+}
+
+fn overview(verified: &[Verified], language: Language) -> Table {
+    let say = |key| language.say(key);
+    Table {
+        title: say("verify.logs"),
         columns: vec![
-            Column::text("session", 0),
-            Column::text("format", 4),
-            Column::number("frames", 6),
-            Column::number("events", 3),
-            Column::number("torn bytes", 2),
-            Column::number("recovered", 5),
-            Column::number("corrupt", 2),
-            Column::number("forks", 1),
-            Column::number("holes", 1),
-            Column::text("harness", 0),
+            Column::text(say("verify.session"), 0),
+            Column::text(say("verify.format"), 4),
+            Column::number(say("verify.frames"), 6),
+            Column::number(say("verify.events"), 3),
+            Column::number(say("verify.torn-bytes"), 2),
+            Column::number(say("verify.recovered"), 5),
+            Column::number(say("verify.corrupt"), 2),
+            Column::number(say("verify.forks"), 1),
+            Column::number(say("verify.holes"), 1),
+            Column::text(say("verify.harness"), 0),
         ],
-        rows: Vec::new(),
-        note: None,
-    };
-    for v in verified {
-        let tone = match v.verdict {
-            Verdict::Loads => Tone::Good,
-            Verdict::Repairs => Tone::Warn,
-            Verdict::Refuses => Tone::Bad,
-        };
-        let format = v.format_version.map_or_else(|| "–".to_owned(), |version| format!("v{version}"));
-        table.rows.push(vec![
-            v.session_id.as_deref().map_or_else(|| "–".to_owned(), |id| shorten(id, 24)).into(),
-            if v.superseded { format!("{format} (older)").into() } else { format.into() },
-            grouped(v.frames).into(),
-            grouped(v.events).into(),
-            grouped(v.torn_bytes).into(),
-            grouped(v.recovered_events).into(),
-            grouped(v.corrupt_frames.len() as u64).into(),
-            grouped(v.forks.len() as u64).into(),
-            grouped(v.holes.iter().fold(0, |sum, h| sum.saturating_add(h.missing))).into(),
-            Cell::toned(v.verdict.name(), tone),
-        ]);
+        rows: verified.iter().map(|v| overview_row(v, language)).collect(),
+        ..Table::default()
     }
-    table
+}
+
+fn overview_row(v: &Verified, language: Language) -> Vec<Cell> {
+    let tone = match v.verdict {
+        Verdict::Loads => Tone::Good,
+        Verdict::Repairs => Tone::Warn,
+        Verdict::Refuses => Tone::Bad,
+    };
+    let format = v.format_version.map_or_else(|| "–".to_owned(), |version| format!("v{version}"));
+    let older = |format: String| language.render(&message!("verify.older", format = format));
+    vec![
+        v.session_id.as_deref().map_or_else(|| "–".to_owned(), |id| shorten(&clean(id), 24)).into(),
+        if v.superseded { older(format).into() } else { format.into() },
+        grouped(v.frames).into(),
+        grouped(v.events).into(),
+        grouped(v.torn_bytes).into(),
+        grouped(v.recovered_events).into(),
+        grouped(v.corrupt_frames.len() as u64).into(),
+        grouped(v.forks.len() as u64).into(),
+        grouped(v.holes.iter().fold(0, |sum, h| sum.saturating_add(h.missing))).into(),
+        Cell::toned(language.render(&verdict_words(v.verdict)), tone),
+    ]
 }
 
 /// Places shown of one log; NDJSON has them all.
 const PLACES_SHOWN: usize = 12;
 
-fn places(v: &Verified) -> Vec<Cell> {
+fn places(v: &Verified, language: Language) -> Vec<Cell> {
     let mut cells = Vec::new();
-    if let Some(message) = &v.message {
+    if let Some(words) = &v.message {
         let tone = if v.verdict == Verdict::Refuses { Tone::Bad } else { Tone::Warn };
-        cells.push(Cell::toned(format!("the harness {}: {}", v.verdict.name(), clean(message)), tone));
+        let said = message!("verify.harness-says", verdict = verdict_words(v.verdict), words = words.clone());
+        cells.push(Cell::toned(clean(&language.render(&said)), tone));
     }
-    let disagreements = v.deep.iter().flat_map(|d| &d.disagreements);
-    let all: Vec<String> = v
-        .problems
+    let deep = v
+        .deep
         .iter()
-        .map(|p| {
-            let offset = p.offset.map(|o| format!("byte {o}"));
-            let line = p.line.map(|l| format!("line {l}"));
-            let seq = p.seq.map(|s| format!("seq {s}"));
-            let place: Vec<String> = [offset, line, seq].into_iter().flatten().collect();
-            format!("{}: {}: {}", p.kind, place.join(", "), clean(&p.detail))
-        })
-        .chain(disagreements.map(|d| format!("deep: line {}: {}", d.line, clean(&d.detail))))
-        .collect();
+        .flat_map(|d| &d.disagreements)
+        .map(|d| at(Message::new("verify.deep"), at(message!("notices.line", n = d.line), d.detail.clone())));
+    let all: Vec<Message> = v.problems.iter().map(problem).chain(deep).collect();
     let rest = all.len().saturating_sub(PLACES_SHOWN);
-    cells.extend(all.into_iter().take(PLACES_SHOWN).map(Cell::from));
+    cells.extend(all.iter().take(PLACES_SHOWN).map(|m| Cell::from(clean(&language.render(m)))));
     if rest > 0 {
-        cells.push(Cell::toned(format!("and {rest} more; --format ndjson has them all"), Tone::Faint));
+        let more = message!("verify.more-places", n = grouped(rest as u64));
+        cells.push(Cell::toned(language.render(&more), Tone::Faint));
     }
     cells
+}
+
+fn problem(p: &Problem) -> Message {
+    let offset = p.offset.map(|n| message!("notices.byte", n = n));
+    let line = p.line.map(|n| message!("notices.line", n = n));
+    let seq = p.seq.map(|n| message!("verify.seq", n = n));
+    let place: Vec<Message> = [offset, line, seq].into_iter().flatten().collect();
+    if place.is_empty() {
+        return at(p.kind, p.detail.clone());
+    }
+    let inner = Message::new("notices.at").with_list("place", place).with("what", p.detail.clone());
+    at(p.kind, inner)
 }

@@ -102,9 +102,8 @@ impl Sink for Length {
 /// UTF-16 code units of a text: what JavaScript calls its length.
 pub fn utf16_units(text: &str) -> u64 {
     // Chunks whose count fits a byte, so that the compiler turns it into vector code.
-    let chunk = |bytes: &[u8]| {
-        bytes.iter().fold(0u8, |sum, b| sum + u8::from((*b & 0xC0) != 0x80) + u8::from(*b >= 0xF0))
-    };
+    let chunk =
+        |bytes: &[u8]| bytes.iter().fold(0u8, |sum, b| sum + u8::from((*b & 0xC0) != 0x80) + u8::from(*b >= 0xF0));
     text.as_bytes().chunks(64).map(|bytes| u64::from(chunk(bytes))).sum()
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::chains::{self, Recovery, StepHistory};
 use super::rows::{
     Anomaly, AttemptRow, CompactionOutcome, CompactionRow, Outcome, PruneRow, RequestSize, RetryRow, Route,
-    SessionRows, SinceCompaction, Trigger, TurnRow,
+    SessionRows, SinceCompaction, Trigger, TurnRow, UnknownEvents,
 };
 use crate::event::{
     Body, Event, Failure, FinishKind, Message, MessageKind, Retry, SessionHeader, StreamSummary, TurnEndKind, Usage,
 };
+use crate::message;
 use crate::request::{RebuiltRequest, RequestSizer, Sending, Wanted};
 
 /// Overflow code of the harness.
@@ -196,7 +197,7 @@ impl SessionBuilder {
                         event.seq,
                         line,
                         event.seq - self.seed_length,
-                        format!("the log begins at seq {}", event.seq),
+                        message!("notices.late-start", seq = event.seq),
                     );
                 }
             }
@@ -206,7 +207,7 @@ impl SessionBuilder {
                     expected.saturating_sub(1),
                     line,
                     event.seq - expected,
-                    format!("{} events missing after seq {}", event.seq - expected, expected.saturating_sub(1)),
+                    message!("notices.holes", n = event.seq - expected, seq = expected.saturating_sub(1)),
                 );
             }
             Some(expected) if event.seq < expected => {
@@ -216,7 +217,7 @@ impl SessionBuilder {
                     expected.saturating_sub(1),
                     line,
                     expected - event.seq,
-                    format!("seq gap in committed region: expected {expected}, got {}", event.seq),
+                    message!("notices.seq-fork", expected = expected, seq = event.seq),
                 );
             }
             Some(_) => {}
@@ -241,7 +242,7 @@ impl SessionBuilder {
         self.last_time = event.time.or(self.last_time);
     }
 
-    fn anomaly(&mut self, kind: &'static str, seq: u64, line: u64, amount: u64, detail: String) {
+    fn anomaly(&mut self, kind: &'static str, seq: u64, line: u64, amount: u64, detail: message::Message) {
         self.rows.anomalies.push(Anomaly { kind, seq, line, amount, detail });
     }
 
@@ -309,12 +310,18 @@ impl SessionBuilder {
             }
             Body::EndSeed { inherited: true } => self.inherited_prefix_ends(event),
             Body::EndSeed { inherited: false } => {}
-            Body::Other { kind, known } => {
+            Body::Other { kind, known, ignorable } => {
                 if !known {
+                    if !ignorable {
+                        let first = UnknownEvents { count: 0, first_seq: event.seq };
+                        self.rows.unknown_required.entry(kind.clone()).or_insert(first).count += 1;
+                    }
                     *self.rows.unknown_types.entry(kind.clone()).or_default() += 1;
                 }
             }
-            Body::Odd { kind, reason } => self.anomaly("odd-event", event.seq, line, 1, format!("{kind}: {reason}")),
+            Body::Odd { kind, reason } => {
+                self.anomaly("odd-event", event.seq, line, 1, message!("notices.odd-event", kind = kind, why = reason))
+            }
         }
     }
 
@@ -344,6 +351,7 @@ impl SessionBuilder {
             last_seq: self.rows.last_seq,
             anomalies: std::mem::take(&mut self.rows.anomalies),
             unknown_types: std::mem::take(&mut self.rows.unknown_types),
+            unknown_required: std::mem::take(&mut self.rows.unknown_required),
             inherited_events: self.rows.inherited_events + self.rows.events - event.members,
             events: event.members,
             first_time: event.time,
@@ -410,6 +418,7 @@ impl SessionBuilder {
                 FinishKind::Aborted => Outcome::Aborted,
                 _ => Outcome::Succeeded,
             };
+            attempt.cut_at_limit = finish.kind == FinishKind::MaxTokens;
             if attempt.outcome == Outcome::Failed {
                 attempt.failure = Some(
                     finish.failure.clone().unwrap_or_else(|| Failure { code: "UNKNOWN".into(), ..Failure::default() }),
@@ -454,6 +463,7 @@ impl SessionBuilder {
             fate: None,
             request,
             usage_untrusted: false,
+            cut_at_limit: false,
             last_tool: self.last_tool.clone(),
             selected: true,
         });
@@ -607,7 +617,7 @@ impl SessionBuilder {
     fn leave_open(&mut self) {
         if let Some(open) = self.open_compaction.take() {
             let row = &self.rows.compactions[open.row];
-            let (seq, detail) = (row.start_seq, format!("compaction {} has no end", row.id));
+            let (seq, detail) = (row.start_seq, message!("notices.open-compaction", id = &row.id));
             self.anomaly("open-compaction", seq, 0, 1, detail);
         }
     }
@@ -645,12 +655,12 @@ impl SessionBuilder {
         if self.time_back > 0 {
             let (back, seq, line) = self.worst_time_back;
             let count = self.time_back;
-            self.anomaly("time-back", seq, line, back, format!("time goes back {count} times, at most by {back} ms"));
+            self.anomaly("time-back", seq, line, back, message!("notices.time-back", n = count, ms = back));
         }
         let open_turns: Vec<u64> = self.rows.turns.iter().filter(|t| t.end.is_none()).map(|t| t.turn).collect();
         for turn in open_turns {
             let seq = self.max_seq;
-            self.anomaly("open-turn", seq, 0, 1, format!("turn {turn} has no end"));
+            self.anomaly("open-turn", seq, 0, 1, message!("notices.open-turn", turn = turn));
         }
         let mut seen = HashSet::new();
         self.rows.anomalies.retain(|a| seen.insert((a.kind, a.seq, a.line, a.detail.clone())));

@@ -122,6 +122,8 @@ pub struct AttemptRow {
     pub request: Option<Box<RequestSize>>,
     /// Its usage cannot be right for the size of its request.
     pub usage_untrusted: bool,
+    /// The answer was cut at the output limit (`max-tokens`, `length` at the provider), and counts as a success.
+    pub cut_at_limit: bool,
     /// Last tool called before it.
     pub last_tool: Option<Arc<str>>,
     /// Within the filters of the command line.
@@ -442,6 +444,10 @@ pub struct SessionRows {
     pub prunes: Vec<PruneRow>,
     /// Event types that are not the harness's, with their counts.
     pub unknown_types: BTreeMap<String, u64>,
+    /// Those of them that are not marked as ignorable: the harness refuses a log that holds one.
+    pub unknown_required: BTreeMap<String, UnknownEvents>,
+    /// The last frame or line is torn.
+    pub torn: bool,
     /// Damage and oddities of the event sequence.
     pub anomalies: Vec<Anomaly>,
     /// What is known about the prompts of attempts without a report: index of the attempt, evidence.
@@ -459,6 +465,15 @@ impl SessionRows {
     }
 }
 
+/// Events of one unknown type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownEvents {
+    /// How many.
+    pub count: u64,
+    /// Seq of the first.
+    pub first_seq: u64,
+}
+
 /// Something in the order of events that the harness would not have written by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anomaly {
@@ -470,6 +485,6 @@ pub struct Anomaly {
     pub line: u64,
     /// How much: missing events, seqs gone back, milliseconds.
     pub amount: u64,
-    /// Plain words.
-    pub detail: String,
+    /// What was seen.
+    pub detail: crate::message::Message,
 }

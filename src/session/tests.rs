@@ -403,7 +403,13 @@ fn two_writers_of_one_log_count_their_requests_and_close_a_turn_once() {
     assert_eq!((rows.turns.len(), rows.steps.len(), rows.attempts.len()), (1, 2, 2));
     assert_eq!(rows.events, ahead + (last - fork), "every event counts as it stands in the file");
     assert_eq!(anomalies(&rows), [("seq-fork", ahead - fork)]);
-    assert!(rows.anomalies[0].detail.contains(&format!("expected {ahead}, got {fork}")), "{:?}", rows.anomalies);
+    assert!(
+        crate::report::lang::Language::English
+            .render(&rows.anomalies[0].detail)
+            .contains(&format!("expected {ahead}, got {fork}")),
+        "{:?}",
+        rows.anomalies
+    );
 }
 
 #[test]

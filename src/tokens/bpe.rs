@@ -128,7 +128,11 @@ mod tests {
             assert_eq!(count(text), whole(text), "{text:?}");
         }
         assert_eq!(u64::from(count_escaped("a\\nb \\u4e2d\\\"x\\\"")), whole("a\nb 中\"x\""));
-        assert_eq!(u64::from(count_escaped("a\\nb \\u4e2d\\\"x\\\"")), whole("a\nb 中\"x\""), "the second time as the first");
+        assert_eq!(
+            u64::from(count_escaped("a\\nb \\u4e2d\\\"x\\\"")),
+            whole("a\nb 中\"x\""),
+            "the second time as the first"
+        );
     }
 
     #[test]

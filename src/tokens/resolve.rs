@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::estimate::{anchored, counted, from_bytes, reported};
 use super::evidence::Evidence;
 use super::fit::{Coefficients, MODEL_SPREAD, SESSION_SPREAD, Sample, UNFITTED, fit};
+use crate::message;
 use crate::notice::Notice;
 use crate::session::{AttemptRow, SessionRows, TokenEstimate};
 
@@ -91,7 +92,10 @@ pub fn resolve(sessions: &mut [SessionRows], notices: &mut Vec<Notice>) {
             }
         }
         if untrusted > 0 {
-            notices.push(Notice::new("untrusted-usage", format!("session {}: {untrusted} usage reports are far from the size of the request (a provider may count state of its own); not used as anchors", session.id)));
+            notices.push(Notice::new(
+                "untrusted-usage",
+                message!("notices.untrusted-usage", session = &session.id, n = untrusted),
+            ));
         }
     }
     let fits = Fits::new(sessions);

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::archive::Line;
 use crate::event::Text;
+use crate::message;
+use crate::message::Message;
 
 /// Two places of a log that should say the same and do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct Disagreement {
     /// Seq of the event, where it has one.
     pub seq: Option<u64>,
     /// What was seen.
-    pub detail: String,
+    pub detail: Message,
 }
 
 /// What `--deep` looked at and found.
@@ -115,7 +117,11 @@ impl DeepCheck {
             _ => Ok(()),
         };
         if let Err(detail) = outcome {
-            self.report.disagreements.push(Disagreement { line: place, seq, detail: format!("{kind}: {detail}") });
+            self.report.disagreements.push(Disagreement {
+                line: place,
+                seq,
+                detail: message!("notices.at", place = kind, what = detail),
+            });
         }
     }
 
@@ -123,15 +129,15 @@ impl DeepCheck {
         self.report
     }
 
-    fn top_level_row(&mut self, raw: &str) -> Result<(), String> {
-        let place: DataWire<'_> = serde_json::from_str(raw).map_err(|e| e.to_string())?;
+    fn top_level_row(&mut self, raw: &str) -> Result<(), Message> {
+        let place: DataWire<'_> = serde_json::from_str(raw).map_err(Message::verbatim)?;
         let blocks = self.open.entry((place.turn.unwrap_or(0), place.step.unwrap_or(0))).or_default();
         packed_row(raw, blocks, &mut self.report)
     }
 
-    fn top_level_chunk(&mut self, raw: &str) -> Result<(), String> {
-        let data: DataWire<'_> = serde_json::from_str(raw).map_err(|e| e.to_string())?;
-        let chunk = data.chunk.ok_or("no chunk")?.get();
+    fn top_level_chunk(&mut self, raw: &str) -> Result<(), Message> {
+        let data: DataWire<'_> = serde_json::from_str(raw).map_err(Message::verbatim)?;
+        let chunk = data.chunk.ok_or_else(|| Message::new("verify.no-chunk"))?.get();
         let key = (data.turn.unwrap_or(0), data.step.unwrap_or(0));
         let finished = single_chunk(chunk, self.open.entry(key).or_default(), &mut self.report)?;
         if finished {
@@ -140,14 +146,14 @@ impl DeepCheck {
         Ok(())
     }
 
-    fn embedded(&mut self, raw: &str) -> Result<(), String> {
-        let data: DataWire<'_> = serde_json::from_str(raw).map_err(|e| e.to_string())?;
+    fn embedded(&mut self, raw: &str) -> Result<(), Message> {
+        let data: DataWire<'_> = serde_json::from_str(raw).map_err(Message::verbatim)?;
         let Some(stream) = data.stream else { return Ok(()) };
         self.report.streams += 1;
-        let records: Vec<&RawValue> = serde_json::from_str(stream.get()).map_err(|e| e.to_string())?;
+        let records: Vec<&RawValue> = serde_json::from_str(stream.get()).map_err(Message::verbatim)?;
         let mut blocks = OpenBlocks::new();
         for record in records {
-            let wire: RecordWire<'_> = serde_json::from_str(record.get()).map_err(|e| e.to_string())?;
+            let wire: RecordWire<'_> = serde_json::from_str(record.get()).map_err(Message::verbatim)?;
             match wire.chunk {
                 Some(chunk) => {
                     single_chunk(chunk.get(), &mut blocks, &mut self.report)?;
@@ -155,7 +161,7 @@ impl DeepCheck {
                 None if wire.r#type.0.ends_with("-chunks") => {
                     packed_row(record.get(), &mut blocks, &mut self.report)?;
                 }
-                None => return Err(format!("stream record of unknown type {}", wire.r#type.0)),
+                None => return Err(message!("verify.unknown-record", kind = wire.r#type.0)),
             }
         }
         Ok(())
@@ -167,12 +173,12 @@ fn has_stream(line: &[u8]) -> bool {
     [&b"-chunks\""[..], b"\"assistant/"].iter().any(|tag| memmem::find(line, tag).is_some())
 }
 
-fn packed_row(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> Result<(), String> {
+fn packed_row(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> Result<(), Message> {
     report.packed_rows += 1;
-    let row: RowWire = serde_json::from_str(raw).map_err(|e| e.to_string())?;
-    let payload = row.texts.or(row.args).ok_or("neither texts nor args")?;
+    let row: RowWire = serde_json::from_str(raw).map_err(Message::verbatim)?;
+    let payload = row.texts.or(row.args).ok_or_else(|| Message::new("verify.no-texts"))?;
     if payload.len() != row.dt.len() + 1 {
-        return Err(format!("{} members but {} gaps", payload.len(), row.dt.len()));
+        return Err(message!("verify.members-and-gaps", members = payload.len(), gaps = row.dt.len()));
     }
     // A block whose beginning was not read cannot be compared.
     if let Some(text) = row.index.and_then(|index| blocks.get_mut(&index)) {
@@ -182,8 +188,8 @@ fn packed_row(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> Re
 }
 
 /// Takes one chunk; true when it finishes the attempt.
-fn single_chunk(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> Result<bool, String> {
-    let chunk: ChunkWire = serde_json::from_str(raw).map_err(|e| e.to_string())?;
+fn single_chunk(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> Result<bool, Message> {
+    let chunk: ChunkWire = serde_json::from_str(raw).map_err(Message::verbatim)?;
     let index = chunk.index.unwrap_or(0);
     match chunk.r#type.0.as_str() {
         "block-start" => {
@@ -207,15 +213,11 @@ fn single_chunk(raw: &str, blocks: &mut OpenBlocks, report: &mut DeepReport) -> 
     Ok(false)
 }
 
-fn compare(index: u64, deltas: &str, closing: &str) -> Result<(), String> {
+fn compare(index: u64, deltas: &str, closing: &str) -> Result<(), Message> {
     // A surrogate pair cut between two deltas is replaced in both halves here, and whole in the closing text.
     if deltas == closing || deltas.contains('\u{FFFD}') {
         return Ok(());
     }
     let same = deltas.bytes().zip(closing.bytes()).take_while(|(a, b)| a == b).count();
-    Err(format!(
-        "block {index}: its deltas hold {} bytes, its end {} bytes; they part at byte {same}",
-        deltas.len(),
-        closing.len()
-    ))
+    Err(message!("verify.block-parts", index = index, deltas = deltas.len(), closing = closing.len(), same = same))
 }

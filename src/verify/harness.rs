@@ -7,8 +7,11 @@ use serde::Deserialize;
 
 use super::FrameStructure;
 use super::row::{StorageRow, storage_row};
-use crate::archive::{ArchiveReport, Line, LinePlace};
+use crate::archive::{ArchiveReport, FrameFault, Line, LinePlace};
 use crate::event::{NEWEST_FORMAT, Text, is_harness_type};
+use crate::message;
+use crate::message::Message;
+use crate::report::lang::Language;
 
 /// What the harness would do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -232,9 +235,9 @@ impl HarnessJudge {
     }
 
     /// The verdict, with what the harness would say or write.
-    pub(super) fn verdict(&self, report: &ArchiveReport) -> (Verdict, Option<String>) {
+    pub(super) fn verdict(&self, report: &ArchiveReport) -> (Verdict, Option<Message>) {
         match self.refusal(report) {
-            Some(message) => (Verdict::Refuses, Some(message)),
+            Some(message) => (Verdict::Refuses, Some(Message::verbatim(message))),
             None => match self.repair(report) {
                 Some(message) => (Verdict::Repairs, Some(message)),
                 None => (Verdict::Loads, None),
@@ -245,17 +248,17 @@ impl HarnessJudge {
     fn refusal(&self, report: &ArchiveReport) -> Option<String> {
         let zstd = self.structure.is_some();
         if let Some(error) = report.damage.iter().find(|d| d.kind == "read-error") {
-            return Some(error.detail.clone());
+            return Some(Language::English.render(&error.detail));
         }
         if self.named_zstd && !zstd && report.bytes_compressed >= 4 {
             return Some("corrupt Zstandard session log: invalid frame magic at byte 0".to_owned());
         }
         match &self.structure {
-            Some(FrameStructure::Broken(at, "no zstd frame begins here")) => {
+            Some(FrameStructure::Broken(at, FrameFault::NoFrame)) => {
                 return Some(format!("corrupt Zstandard session log: invalid frame magic at byte {at}"));
             }
-            Some(FrameStructure::Broken(at, reason)) => {
-                return Some(format!("corrupt Zstandard session log: {reason} (frame at byte {at})"));
+            Some(FrameStructure::Broken(at, fault)) => {
+                return Some(format!("corrupt Zstandard session log: {} (frame at byte {at})", zstd_reason(*fault)));
             }
             Some(FrameStructure::TornAt(0)) => {
                 return Some("empty or header-less Zstandard session log".to_owned());
@@ -308,30 +311,32 @@ impl HarnessJudge {
         half_line || self.issue.as_ref().is_some_and(|(_, offset)| *offset < torn_at)
     }
 
-    fn repair(&self, report: &ArchiveReport) -> Option<String> {
+    fn repair(&self, report: &ArchiveReport) -> Option<Message> {
         let mut parts = Vec::new();
         if let Some(FrameStructure::TornAt(at)) = self.structure {
             let recovered = self.numbers(report).recovered_events;
             let lost = report.damage.iter().any(|d| d.kind == "corrupt-frame");
             parts.push(if lost {
-                format!("cuts the file at byte {at}, where it sees a torn frame; the frames behind it would be lost")
+                message!("verify.cuts-frames", at = at)
             } else {
-                format!("cuts the torn frame off at byte {at} and writes the {recovered} events read out of it again")
+                message!("verify.cuts-torn-frame", at = at, n = recovered)
             });
         } else if self.structure.is_none() {
             let drop = report.bytes_compressed.saturating_sub(self.committed_end);
             if let Some((issue, _)) = &self.issue {
-                parts.push(format!(
-                    "cuts the file at byte {}, {drop} bytes dropped, because no turn/end follows: {issue}",
-                    self.committed_end
-                ));
+                parts.push(message!("verify.cuts-uncommitted", at = self.committed_end, n = drop, issue = issue));
             } else if drop > 0 {
-                parts.push(format!("cuts the file at byte {}: the last line has no newline", self.committed_end));
+                parts.push(message!("verify.cuts-last-line", at = self.committed_end));
             }
         }
         if let Some(turn) = self.open_turn {
-            parts.push(format!("closes open turn {turn} with turn/end interrupted"));
+            parts.push(message!("verify.closes-turn", turn = turn));
         }
-        (!parts.is_empty()).then(|| parts.join("; "))
+        parts.into_iter().reduce(|first, second| message!("verify.and-then", first = first, second = second))
     }
+}
+
+/// The harness's words for a fault of a frame.
+fn zstd_reason(fault: FrameFault) -> String {
+    Language::English.render(&fault.message())
 }

@@ -14,9 +14,11 @@ use rayon::prelude::*;
 pub use deep::DeepReport;
 pub use harness::Verdict;
 
-use crate::archive::{ArchiveReader, FrameExtent, Limits, frame_extent};
+use crate::archive::{ArchiveReader, FrameExtent, FrameFault, Limits, frame_extent};
 use crate::discover::{Archive, ArchiveSource};
 use crate::event::NEWEST_FORMAT;
+use crate::message;
+use crate::message::Message;
 use crate::pipeline::{ReadOptions, ReadSession, open, read_one_observed};
 use deep::DeepCheck;
 use harness::HarnessJudge;
@@ -32,7 +34,7 @@ pub enum FrameStructure {
     /// The bytes end inside the frame that begins here: a torn tail to the harness, whatever stands behind.
     TornAt(u64),
     /// No frame begins here, or its header breaks the format.
-    Broken(u64, &'static str),
+    Broken(u64, FrameFault),
 }
 
 /// One place where something is wrong or odd.
@@ -47,7 +49,7 @@ pub struct Problem {
     /// Seq, where one is known.
     pub seq: Option<u64>,
     /// What was seen.
-    pub detail: String,
+    pub detail: Message,
 }
 
 /// A corrupt frame.
@@ -56,7 +58,7 @@ pub struct CorruptFrame {
     /// Byte offset as stored.
     pub offset: u64,
     /// Why it was not read.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// A place where seqs go back: two writers.
@@ -117,7 +119,7 @@ pub struct Verified {
     /// What the harness would do with the file.
     pub verdict: Verdict,
     /// What it would say, or what it would write.
-    pub message: Option<String>,
+    pub message: Option<Message>,
     /// Everything damaged or odd, with its place.
     pub problems: Vec<Problem>,
     /// Result of `--deep`.
@@ -172,15 +174,15 @@ fn name_doubles(verified: &mut [Verified]) {
                 let (path, other) = (verified[*index].path.clone(), verified[*other].path.clone());
                 let same_place = plain_name(&path) == plain_name(&other);
                 let kind = if same_place { "mixed-encodings" } else { "duplicate-id" };
-                let detail = format!("the session is also at {other}");
+                let detail = message!("notices.also-at", other = other);
                 let v = &mut verified[*index];
                 v.problems.push(Problem { kind, offset: None, line: None, seq: None, detail });
                 if same_place && v.verdict != Verdict::Refuses {
                     v.verdict = Verdict::Refuses;
                     let plain = plain_name(&v.path);
-                    v.message = Some(format!(
+                    v.message = Some(Message::verbatim(format!(
                         "session artifact \"{plain}\" uses .jsonl, but this backend is configured for compression \"zstd\"; use a separate root or select the matching compression mode"
-                    ));
+                    )));
                 }
             }
         }
@@ -230,7 +232,7 @@ pub fn frame_structure(bytes: &[u8]) -> Option<FrameStructure> {
             FrameExtent::Complete { stored, .. } => at += stored,
             FrameExtent::Incomplete => return Some(FrameStructure::TornAt(at as u64)),
             FrameExtent::Skippable { .. } => {
-                return Some(FrameStructure::Broken(at as u64, "no zstd frame begins here"));
+                return Some(FrameStructure::Broken(at as u64, FrameFault::NoFrame));
             }
             FrameExtent::Invalid(reason) => {
                 // Fewer bytes than a magic number are a torn tail to the harness, whatever they are.
@@ -254,7 +256,12 @@ fn assemble(archive: &Archive, session: ReadSession, judge: HarnessJudge, deep: 
             offset: Some(d.offset),
             line: d.line,
             seq: None,
-            detail: d.frame.map_or_else(|| d.detail.clone(), |f| format!("frame {f}: {}", d.detail)),
+            detail: match d.frame {
+                Some(n) => {
+                    message!("notices.at", place = message!("notices.frame", n = n), what = d.detail.clone())
+                }
+                None => d.detail.clone(),
+            },
         })
         .collect();
     problems.extend(rows.anomalies.iter().map(|a| Problem {
@@ -305,16 +312,14 @@ fn assemble(archive: &Archive, session: ReadSession, judge: HarnessJudge, deep: 
 fn header_problem(version: Option<u32>, generation: u32, has_events: bool) -> Option<Problem> {
     let problem = |kind, detail| Problem { kind, offset: None, line: Some(1), seq: None, detail };
     match version {
-        None if has_events => {
-            Some(problem("no-header", "the first line is no session header; id taken from the path".to_owned()))
-        }
+        None if has_events => Some(problem("no-header", Message::new("notices.no-header"))),
         Some(version) if version > NEWEST_FORMAT => Some(problem(
             "foreign-version",
-            format!("format {version} is not the harness's; read as far as it looks like format {NEWEST_FORMAT}"),
+            message!("notices.foreign-version", version = version, newest = NEWEST_FORMAT),
         )),
         Some(version) if generation > 0 && version != generation => Some(problem(
             "generation-mismatch",
-            format!("the file name says generation {generation}, the header {version}"),
+            message!("notices.generation-mismatch", generation = generation, version = version),
         )),
         _ => None,
     }

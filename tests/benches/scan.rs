@@ -91,7 +91,10 @@ fn cpu_time<T>(work: impl FnOnce() -> T) -> Duration {
 fn main() {
     const RUNS: usize = 11;
     let only = std::env::args().nth(1).filter(|a| !a.starts_with("--")).unwrap_or_default();
-    println!("{:28} {:>7} {:>8} {:>10} {:>10} {:>7} {:>14}", "world", "MB", "B/frame", "decompress", "scan", "ratio", "least to most");
+    println!(
+        "{:28} {:>7} {:>8} {:>10} {:>10} {:>7} {:>14}",
+        "world", "MB", "B/frame", "decompress", "scan", "ratio", "least to most"
+    );
     for (name, archives) in worlds().into_iter().filter(|(name, _)| name.contains(&only)) {
         let stored: u64 = archives.iter().map(|a| a.bytes).sum();
         let frames: usize = archives.iter().map(|a| frames(a)).sum();

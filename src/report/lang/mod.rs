@@ -3,6 +3,7 @@
 //! Always: each language has the same keys with the same placeholders; JSON is never translated.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 use crate::message::{Message, Value};
@@ -34,7 +35,25 @@ macro_rules! areas {
 // One line per area, so that two people who add one do not meet.
 areas! {
     "common",
+    "definitions",
+    "errors",
+    "failures",
+    "notices",
+    "scan",
+    "verify",
 }
+
+/// An error in words that people read, in their language; [`Language::explain`] finds it in a chain of errors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said(pub Message);
+
+impl fmt::Display for Said {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Language::English.render(&self.0))
+    }
+}
+
+impl std::error::Error for Said {}
 
 type Texts = HashMap<String, String>;
 
@@ -70,6 +89,15 @@ impl Language {
         let values: Vec<(&str, String)> =
             message.values.iter().map(|(name, value)| (*name, self.value(value))).collect();
         self.texts().get(message.key).map_or_else(|| message.key.to_owned(), |template| fill(template, &values))
+    }
+
+    /// The error with everything behind it, from the outside in; what other libraries say stays in their words.
+    pub fn explain(self, error: &anyhow::Error) -> String {
+        let words = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<Said>().map_or_else(|| cause.to_string(), |said| self.render(&said.0))
+        };
+        let separator = if self == Self::Chinese { "：" } else { ": " };
+        error.chain().map(words).collect::<Vec<_>>().join(separator)
     }
 
     fn value(self, value: &Value) -> String {

@@ -1,0 +1,149 @@
+//! In: what was read and counted.
+//! Out: the page of `scan`: what a person wants to know first, from the top down.
+//! Always: the verdict in words, then findings, then charts, then tables; nothing is counted here.
+
+mod tables;
+
+use jiff::tz::TimeZone;
+
+use super::document::{Block, Cell, Page, Tone};
+use super::lang::Language;
+use super::numbers::{bytes, grouped, moment, percent, span};
+use super::words;
+use crate::evidence::Verdict;
+use crate::message;
+use crate::message::Message;
+use crate::notice;
+use crate::pipeline::Dataset;
+use crate::redact::redact;
+use crate::summary::Summary;
+
+/// Builds the page.
+pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
+    let mut page = Page::default();
+    page.blocks.push(Block::Title(language.render(&headline(dataset, summary))));
+    let faint = |message: &Message| Cell::toned(language.render(message), Tone::Faint);
+    page.text(faint(&span_line(summary, zone)));
+    page.text(faint(&inputs_line(dataset)));
+    if narrowed {
+        page.text(Cell::toned(language.say("scan.filtered"), Tone::Warn));
+    }
+    if dataset.is_partial() {
+        let partial = message!("scan.partial", n = grouped(dataset.inputs.unreadable_archives));
+        page.text(Cell::toned(language.render(&partial), Tone::Warn));
+    }
+    for sentence in verdict(summary) {
+        page.text(Cell::toned(language.render(&sentence), Tone::Warn));
+    }
+    page.blocks.push(Block::Table(tables::levels(summary, language)));
+    page.blocks.push(Block::Table(tables::codes(summary, language)));
+    page.blocks.push(Block::Fold(language.say("scan.details")));
+    page.blocks.push(Block::Table(tables::routes(summary, language)));
+    page.blocks.push(Block::Table(super::sizes::table(&summary.sizes, language)));
+    push_retries(&mut page, summary, language);
+    page.blocks.push(Block::Table(tables::compactions(summary, language)));
+    page.blocks.push(Block::Table(tables::windows(summary, language)));
+    page.blocks.push(Block::Table(tables::sessions(summary, language)));
+    push_unknown_types(&mut page, summary, language);
+    push_notices(&mut page, dataset, language);
+    page
+}
+
+fn headline(dataset: &Dataset, summary: &Summary) -> Message {
+    let counts = &summary.counts;
+    message!(
+        "scan.headline",
+        sessions = message!("scan.sessions", n = grouped(dataset.inputs.sessions)),
+        steps = message!("scan.steps", n = grouped(counts.steps)),
+        failed = grouped(counts.failed_steps),
+        rate = percent(counts.failed_steps, counts.steps),
+    )
+}
+
+fn span_line(summary: &Summary, zone: &TimeZone) -> Message {
+    let (first, last) = (moment(summary.first_time, zone), moment(summary.last_time, zone));
+    let zone = zone.iana_name().unwrap_or("UTC");
+    match summary.first_time.zip(summary.last_time) {
+        Some((a, b)) => {
+            message!("scan.from-to", first = first, last = last, length = span(b.saturating_sub(a)), zone = zone)
+        }
+        None => message!("scan.from-to-only", first = first, last = last, zone = zone),
+    }
+}
+
+fn inputs_line(dataset: &Dataset) -> Message {
+    let inputs = &dataset.inputs;
+    message!(
+        "scan.inputs",
+        n = grouped(inputs.archives),
+        stored = bytes(inputs.bytes_compressed),
+        logical = bytes(inputs.bytes_logical),
+        frames = grouped(inputs.frames),
+    )
+}
+
+/// The answer in words: what failed most, whether its code is true, how much says nothing.
+fn verdict(summary: &Summary) -> Vec<Message> {
+    let counts = &summary.counts;
+    let mut said = Vec::new();
+    if let Some((code, n)) = summary.by_code.first().filter(|_| counts.failed_attempts > 0) {
+        let contradicted = summary.verdicts_by_code.get(&(code.clone(), Verdict::Contradicted)).copied().unwrap_or(0);
+        let key = if contradicted > 0 { "scan.main-code-contradicted" } else { "scan.main-code" };
+        let sentence = Message::new(key)
+            .with("code", redact(code))
+            .with("steps", grouped(n.failed_steps))
+            .with("failed", grouped(counts.failed_steps))
+            .with("attempts", grouped(n.failed_attempts));
+        said.push(if contradicted > 0 { sentence.with("contradicted", grouped(contradicted)) } else { sentence });
+    } else if counts.steps > 0 && counts.failed_steps == 0 {
+        said.push(Message::new("scan.no-failure"));
+    }
+    if summary.bodyless_failures > 0 {
+        said.push(message!(
+            "scan.bodyless",
+            n = grouped(summary.bodyless_failures),
+            failed = grouped(counts.failed_attempts),
+            rate = percent(summary.bodyless_failures, counts.failed_attempts),
+        ));
+    }
+    said
+}
+
+fn push_retries(page: &mut Page, summary: &Summary, language: Language) {
+    page.blocks.push(Block::Table(tables::retries(summary, language)));
+    if summary.fates.is_empty() {
+        return;
+    }
+    if summary.counts.retries_scheduled == 0 {
+        page.blocks.push(Block::Heading(language.say("scan.no-retries")));
+    }
+    let fate = |(fate, n): (&&str, &u64)| message!("scan.fate", n = grouped(*n), fate = words::fate(fate));
+    let chains = Message::new("scan.chains").with_list("fates", summary.fates.iter().map(fate));
+    page.text(Cell::toned(language.render(&chains), Tone::Faint));
+}
+
+fn push_unknown_types(page: &mut Page, summary: &Summary, language: Language) {
+    const SHOWN: usize = 8;
+    if summary.unknown_types.is_empty() {
+        return;
+    }
+    let types = summary.unknown_types.iter().take(SHOWN);
+    let list: Vec<String> = types.map(|(kind, n)| format!("{} ×{}", redact(kind), grouped(*n))).collect();
+    page.blocks.push(Block::Heading(language.say("scan.unknown-types")));
+    page.text(list.join(", "));
+}
+
+fn push_notices(page: &mut Page, dataset: &Dataset, language: Language) {
+    let groups = notice::group(&dataset.notices);
+    if groups.is_empty() {
+        return;
+    }
+    let line = |group: &notice::NoticeGroup| {
+        let what = redact(&language.render(&group.message)).into_owned();
+        let said = language.render(&message!("scan.notice", kind = group.kind, what = what));
+        let more = language.render(&message!("common.and-more", n = grouped(group.count - 1)));
+        Cell::from(if group.count > 1 { format!("{said} {more}") } else { said })
+    };
+    page.blocks.push(Block::Heading(language.say("scan.notices")));
+    page.blocks.push(Block::List(groups.iter().map(line).collect()));
+}
