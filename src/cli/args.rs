@@ -119,9 +119,6 @@ pub struct RuleArgs {
     /// Do not run this rule; may be repeated
     #[arg(long, value_name = "RULE")]
     pub ignore: Vec<String>,
-    /// Settings file of the harness (settings.yaml, cordis.patch.yml) to check against the archive
-    #[arg(long, value_name = "FILE")]
-    pub settings: Option<PathBuf>,
 }
 
 /// Arguments of `failures`.
@@ -320,6 +317,9 @@ pub struct InputArgs {
     /// Configuration file [default: dsh-forensics.toml in the working directory, where there is one]
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub config: Option<PathBuf>,
+    /// The harness's settings.yaml (or cordis.patch.yml): context windows where the log states none; `scan` also lints it
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub settings: Option<PathBuf>,
     /// Largest zstd window accepted, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,
