@@ -427,6 +427,19 @@ pub struct OutputArgs {
     /// Language of what people read [default: from LC_ALL, LC_MESSAGES, LANG]
     #[arg(long, value_enum, value_name = "LANG")]
     pub lang: Option<Language>,
+    /// Replace keys, addresses, home directories, user and host names; strict: session ids, projects and paths as well
+    #[arg(long, value_enum, default_value_t = Redact::On, value_name = "HOW")]
+    pub redact: Redact,
+}
+
+/// How much is replaced by placeholders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Redact {
+    /// Credentials, addresses, home directories, user and host names
+    #[default]
+    On,
+    /// Session ids, project names and paths as well, by pseudonyms that stay the same in every run
+    Strict,
 }
 
 impl OutputArgs {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::finding::short_text;
+use crate::event::Failure;
 use crate::evidence::masked::{self, Masked};
 use crate::evidence::{Judgement, Route as Adapter, Supported, Verdicts, supports, verdict};
-use crate::event::Failure;
 use crate::filter::Filters;
 use crate::message;
 use crate::message::Message;
@@ -179,7 +179,10 @@ impl<'a> Context<'a> {
     /// The policy that the log shows for a provider, in this session or else in another; `None` where no retry was ever
     /// written, and only the default of the release can be assumed.
     pub fn policy(&self, session_index: usize, provider: &str) -> Option<&RetryPolicy> {
-        self.policies.get(&session_index).and_then(|policies| policies.get(provider)).or_else(|| self.archive_policies.get(provider))
+        self.policies
+            .get(&session_index)
+            .and_then(|policies| policies.get(provider))
+            .or_else(|| self.archive_policies.get(provider))
     }
 
     /// Whether a point in time lies within the filters.

@@ -95,8 +95,7 @@ impl Selection {
 /// Runs the chosen rules; worst first: severity, confidence, count.
 pub fn find_all(context: &Context<'_>, selection: &Selection) -> Vec<Finding> {
     let chosen = RULES.iter().filter(|rule| selection.runs(rule));
-    let mut findings: Vec<Finding> =
-        chosen.filter_map(|rule| rule.find(context, selection.severity(rule))).collect();
+    let mut findings: Vec<Finding> = chosen.filter_map(|rule| rule.find(context, selection.severity(rule))).collect();
     findings.sort_by(|a, b| {
         (b.severity, b.confidence, b.count).cmp(&(a.severity, a.confidence, a.count)).then_with(|| a.id.cmp(b.id))
     });

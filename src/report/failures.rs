@@ -315,9 +315,15 @@ pub fn page(rows: &[FailureV1], charts: &Charts, partial: bool, zone: &TimeZone,
     if let Some(by_code) = by_code(rows) {
         page.text(language.render(&by_code));
     }
+    let contradicted = rows.iter().filter(|row| row.verdict == Some("contradicted")).count() as u64;
+    if contradicted > 0 {
+        let said = message!("failures.contradicted", n = grouped(contradicted), all = grouped(rows.len() as u64));
+        page.text(Cell::toned(language.render(&said), Tone::Warn));
+    }
     page.blocks.extend(over_time(charts, language).map(Block::Picture));
     page.blocks.extend(fill(charts, language).map(Block::Picture));
     page.blocks.extend(retries(charts, language).map(Block::Picture));
+    page.blocks.push(Block::Fold(language.say("failures.every")));
     let mut table = table(language);
     table.rows.extend(rows.iter().map(|row| cells(row, zone, language)));
     page.blocks.push(Block::Table(table));

@@ -28,6 +28,10 @@ fn check(context: &Context<'_>) -> Option<Draft> {
         .confidence(Confidence::High)
         .fixable_by(first.judgement.fixable_by)
         .by_route(cases.iter().map(|c| c.attempt.route.as_ref()))
-        .seen(message!("findings.seen-always", retries = grouped(cases.len() as u64), steps = grouped(steps.len() as u64)));
+        .seen(message!(
+            "findings.seen-always",
+            retries = grouped(cases.len() as u64),
+            steps = grouped(steps.len() as u64)
+        ));
     Some(cases.into_iter().fold(draft, |draft, case| draft.place(case.session, case.attempt.seq, case.in_words())))
 }

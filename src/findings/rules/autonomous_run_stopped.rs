@@ -1,7 +1,7 @@
 //! A session that ended on a failure which waiting would have healed, and that nobody continued.
 
-use crate::evidence::FixableBy;
 use crate::event::TurnEndKind;
+use crate::evidence::FixableBy;
 use crate::findings::rule::rule;
 use crate::findings::{Case, Confidence, Context, Draft, Unit};
 use crate::message;
@@ -20,12 +20,18 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let first = stopped.first()?;
     let subagents = stopped.iter().filter(|c| c.session.origin.as_deref() == Some("subagent")).count() as u64;
     let steps: u64 = stopped.iter().map(|c| c.session.steps.len() as u64).sum();
-    let lost: i64 = stopped.iter().filter_map(|c| Some(end.saturating_sub(c.attempt.time?))).fold(0, i64::saturating_add);
+    let lost: i64 =
+        stopped.iter().filter_map(|c| Some(end.saturating_sub(c.attempt.time?))).fold(0, i64::saturating_add);
     let draft = Draft::new(stopped.len() as u64, Unit::Sessions, message!("findings.autonomous-run-stopped"))
         .confidence(Confidence::Medium)
         .fixable_by(first.judgement.fixable_by)
         .by_route(stopped.iter().map(|c| c.attempt.route.as_ref()))
-        .seen(message!("findings.seen-stopped", steps = grouped(steps), lost = span(lost), subagents = grouped(subagents)));
+        .seen(message!(
+            "findings.seen-stopped",
+            steps = grouped(steps),
+            lost = span(lost),
+            subagents = grouped(subagents)
+        ));
     Some(stopped.into_iter().fold(draft, |draft, case| draft.place(case.session, case.attempt.seq, case.in_words())))
 }
 

@@ -4,7 +4,7 @@ use crate::evidence::FixableBy;
 use crate::findings::rule::rule;
 use crate::findings::{Case, Context, Draft, retries_by_step};
 use crate::message;
-use crate::policy::{RetryPolicy, to_settings_yaml, schedule::total_wait};
+use crate::policy::{RetryPolicy, schedule::total_wait, to_settings_yaml};
 use crate::report::numbers::span;
 use crate::session::Fate;
 
@@ -92,4 +92,3 @@ fn quantile(values: impl Iterator<Item = i64>, share: f64) -> i64 {
     let place = (values.len().saturating_sub(1) as f64 * share).round() as usize;
     values.get(place).copied().unwrap_or(0)
 }
-

@@ -22,11 +22,11 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let cases = context.cases_where(|case| mismatch(case).is_some());
     let (stated, measured) = cases.first().and_then(|case| mismatch(case))?;
     let draft = Draft::of_cases(context, &cases, message!("findings.idle-timeout-mismatch"))?;
-    Some(
-        draft
-            .confidence(Confidence::Medium)
-            .seen(message!("findings.seen-silence", stated = span(stated), measured = span(measured))),
-    )
+    Some(draft.confidence(Confidence::Medium).seen(message!(
+        "findings.seen-silence",
+        stated = span(stated),
+        measured = span(measured)
+    )))
 }
 
 /// Stated and measured silence, milliseconds, where they disagree. Silence counts before the first chunk as well.

@@ -17,11 +17,11 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let reserved = cases.iter().filter_map(|case| case.attempt.request.as_ref()?.reserved_output).max();
     let window = cases.iter().filter_map(|case| case.attempt.window).max();
     let draft = Draft::of_cases(context, &cases, message!("findings.output-reservation-overflow"))?;
-    Some(
-        draft
-            .fixable_by(FixableBy::Config)
-            .seen(message!("findings.seen-reserved", reserved = optional(reserved), window = optional(window))),
-    )
+    Some(draft.fixable_by(FixableBy::Config).seen(message!(
+        "findings.seen-reserved",
+        reserved = optional(reserved),
+        window = optional(window)
+    )))
 }
 
 /// The prompt alone surely fits, prompt and reserved output surely do not.

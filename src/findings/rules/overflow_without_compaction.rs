@@ -37,8 +37,6 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let draft = Draft::of_cases(context, &cases, message!("findings.overflow-without-compaction"))?;
     let overflow = context.summary.triggers.get(&Trigger::Overflow).copied().unwrap_or(0);
     Some(
-        draft
-            .fixable_by(FixableBy::Config)
-            .seen(message!("findings.seen-overflow-compactions", n = grouped(overflow))),
+        draft.fixable_by(FixableBy::Config).seen(message!("findings.seen-overflow-compactions", n = grouped(overflow))),
     )
 }

@@ -27,7 +27,9 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     Some(
         draft
             .confidence(Confidence::Medium)
-            .seen_if(quota > 0, || message!("findings.seen-quota-answered", n = grouped(quota), minutes = SOON_MS / 60_000))
+            .seen_if(quota > 0, || {
+                message!("findings.seen-quota-answered", n = grouped(quota), minutes = SOON_MS / 60_000)
+            })
             .seen_if(rate > 0, || message!("findings.seen-rate-is-quota", n = grouped(rate))),
     )
 }

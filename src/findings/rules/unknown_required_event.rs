@@ -18,7 +18,8 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     for (kind, unknown) in sessions.iter().flat_map(|s| &s.unknown_required) {
         *kinds.entry(kind).or_default() += unknown.count;
     }
-    let list: Vec<String> = kinds.iter().take(6).map(|(kind, n)| format!("{} ×{}", short_text(kind), grouped(*n))).collect();
+    let list: Vec<String> =
+        kinds.iter().take(6).map(|(kind, n)| format!("{} ×{}", short_text(kind), grouped(*n))).collect();
     let draft = Draft::new(sessions.len() as u64, Unit::Sessions, message!("findings.unknown-required-event"))
         // A plugin that is loaded may know the type; the log does not say which were.
         .confidence(Confidence::Medium)
