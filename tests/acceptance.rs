@@ -161,6 +161,19 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
     let fates = &scan["chains_by_fate"];
     assert_eq!(*fates, json!({"gave_up": 530, "recovered_by_compaction": 5, "recovered_by_retry": 201}));
 
+    // The findings lead: 486 failed steps against the evidence, and the 5 compactions they caused.
+    let findings = scan["findings"].as_array().unwrap();
+    let first = &findings[0];
+    assert_eq!(
+        (&first["id"], &first["count"], &first["unit"], &first["severity"], &first["confidence"]),
+        (&json!("contradicted-overflow"), &json!(486), &json!("failed_steps"), &json!("error"), &json!("high"))
+    );
+    assert_eq!(first["title"], json!("486 failed steps with code CONTEXT_WINDOW_EXCEEDED against the evidence"));
+    assert_eq!(first["fingerprint"].as_str().map(str::len), Some(16));
+    let count = |id: &str| findings.iter().find(|f| f["id"] == id).map(|f| f["count"].clone());
+    assert_eq!(count("spurious-overflow-compaction"), Some(json!(5)));
+    assert_eq!(count("bodyless-400"), Some(json!(486)));
+
     for width in ["80", "160"] {
         let page = run(&["scan", path, "--width", width]);
         assert_eq!((page.status, page.err.as_str()), (0, ""), "width {width}");
@@ -169,6 +182,9 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
         };
         let columns =
             |start: &str| line(start).split("  ").map(str::trim).filter(|c| !c.is_empty()).collect::<Vec<_>>();
+        let verdict = "486 of 530 failed steps (91.7 %) carry CONTEXT_WINDOW_EXCEEDED, yet the evidence contradicts it for 486 of them.";
+        let flat = page.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(verdict), "{flat}");
         assert_eq!(line("60 sessions"), "60 sessions, 12,238 steps, 530 failed (4.3 %)");
         assert_eq!(&columns("steps")[..4], ["steps", "12,238", "530", "4.3 %"]);
         let overflow = columns(OVERFLOW);

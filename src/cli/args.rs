@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compactions_args::CompactionsArgs;
+use super::export_args::ExportArgs;
+use super::policy_args::PolicyCommand;
+use crate::findings::Severity;
 use crate::report::lang::Language;
 use crate::windows::Window;
 
@@ -38,8 +42,12 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// Do compactions cause failures? Every compaction, and the rate of failures around them
+    Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
@@ -59,12 +67,15 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
+            Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
             Self::Completions(_) | Self::Man(_) => Language::from_environment(),
             Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
             Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
+            Self::Policy(command) => command.output().language(),
         }
     }
 }
@@ -87,9 +98,30 @@ pub struct ScanArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ScanFormat::Table, help_heading = "Output")]
     pub format: ScanFormat,
+    /// Which rules run and what they decide.
+    #[command(flatten)]
+    pub rules: RuleArgs,
     /// Count failed steps inside this window after a compaction: 8ev (events), 3att (attempts), 60s; may be repeated
     #[arg(long = "window", value_name = "WINDOW", default_values = ["8ev", "3att", "60s"])]
     pub windows: Vec<Window>,
+}
+
+/// Which rules run and what they decide.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Findings")]
+pub struct RuleArgs {
+    /// Exit with status 1 when a finding is at least as bad as this; previews never count
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<Severity>,
+    /// Run only this rule; may be repeated (docs/rules/README.md lists them)
+    #[arg(long, value_name = "RULE")]
+    pub only: Vec<String>,
+    /// Do not run this rule; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub ignore: Vec<String>,
+    /// Settings file of the harness (settings.yaml, cordis.patch.yml) to check against the archive
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
 }
 
 /// Arguments of `failures`.
@@ -193,52 +225,6 @@ pub enum ClassifyFormat {
     Json,
 }
 
-/// The commands under `policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Everything the harness would refuse in a settings file, and every trap, each with its line and the fix
-    Lint(PolicyLintArgs),
-    /// When a policy would try again: attempt, delay, cumulative
-    Schedule(PolicyScheduleArgs),
-}
-
-/// Arguments of `policy lint`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
-)]
-pub struct PolicyLintArgs {
-    /// settings.yaml, cordis.patch.yml or policies.toml
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Release of the harness whose rules hold
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
-    pub dsh_version: String,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policy schedule`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  dsh-forensics policy schedule\n  dsh-forensics policy schedule 'dsh-default + maxRetries 10 + maxDelayMs 30000'\n  dsh-forensics policy schedule dsh-always --retry-after-ms 30000"
-)]
-pub struct PolicyScheduleArgs {
-    /// A preset, or a preset with edits: 'dsh-default + maxRetries 10'
-    #[arg(value_name = "POLICY", default_value = "dsh-default")]
-    pub policy: String,
-    /// Retry-After that every failure carries, milliseconds
-    #[arg(long, value_name = "MS")]
-    pub retry_after_ms: Option<f64>,
-    /// Most attempts shown
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub rows: usize,
-    /// How to print.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
 /// Arguments of `request`.
 #[derive(Debug, Args)]
 #[command(
@@ -310,4 +296,135 @@ pub enum FailuresFormat {
     Markdown,
     /// One file for a browser, to attach to a report
     Html,
+}
+
+/// What to read and how.
+#[derive(Debug, Args)]
+pub struct InputArgs {
+    /// Sessions root, project or session directory, log file, zip, or - for standard input
+    /// [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Read the demo logs inside the program
+    #[arg(long, conflicts_with = "paths")]
+    pub demo: bool,
+    /// Worker threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Reading")]
+    pub jobs: Option<u16>,
+    /// Count a session under every path it is found at
+    #[arg(long, help_heading = "Reading")]
+    pub keep_duplicates: bool,
+    /// Context window of a model, tokens, where the log does not state it; may be repeated
+    #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
+    pub context_window: Vec<(String, u64)>,
+    /// Configuration file [default: dsh-forensics.toml in the working directory, where there is one]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub config: Option<PathBuf>,
+    /// Largest zstd window accepted, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
+    pub max_window_bytes: u64,
+    /// Most bytes taken out of one frame
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, hide_short_help = true, help_heading = "Reading")]
+    pub max_frame_bytes: u64,
+    /// Longest line accepted, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_short_help = true, help_heading = "Reading")]
+    pub max_line_bytes: usize,
+    /// Deepest JSON accepted
+    #[arg(long, value_name = "N", default_value_t = 128, hide_short_help = true, help_heading = "Reading")]
+    pub max_json_depth: usize,
+    /// Most entries read of a zip
+    #[arg(long, value_name = "N", default_value_t = 100_000, hide_short_help = true, help_heading = "Reading")]
+    pub max_zip_entries: usize,
+    /// Largest compression ratio accepted of a zip entry
+    #[arg(long, value_name = "N", default_value_t = 2_000, hide_short_help = true, help_heading = "Reading")]
+    pub max_zip_ratio: u64,
+}
+
+/// Filters: whole attempts are chosen.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArgs {
+    /// Only attempts that ended at or after this time: RFC 3339, a date, or a span back from now (6d, 36h)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only attempts that ended before this time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Time zone of dates typed and printed: an IANA name [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+    /// Only sessions whose id begins with this
+    #[arg(long, value_name = "PREFIX")]
+    pub session: Vec<String>,
+    /// With --session: its forks and sub-agents as well
+    #[arg(long, requires = "session")]
+    pub with_descendants: bool,
+    /// Only this provider
+    #[arg(long, value_name = "NAME")]
+    pub provider: Vec<String>,
+    /// Only this model
+    #[arg(long, value_name = "NAME")]
+    pub model: Vec<String>,
+    /// Only failures with this code
+    #[arg(long, value_name = "CODE")]
+    pub code: Vec<String>,
+    /// Only projects whose directory name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub project: Vec<String>,
+}
+
+impl FilterArgs {
+    /// The filters as typed, one text each.
+    pub fn typed(&self) -> Vec<String> {
+        let single = [("since", &self.since), ("until", &self.until)];
+        let several = [
+            ("session", &self.session),
+            ("provider", &self.provider),
+            ("model", &self.model),
+            ("code", &self.code),
+            ("project", &self.project),
+        ];
+        let single = single.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let several = several.into_iter().flat_map(|(name, values)| values.iter().map(move |v| (name, v.clone())));
+        single.chain(several).map(|(name, value)| format!("--{name} {value}")).collect()
+    }
+}
+
+/// When to do something that suits a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How to print.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Write here instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Colours; NO_COLOR is respected
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub color: When,
+    /// Columns to fill [default: the terminal's, else $COLUMNS, else 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=1000))]
+    pub width: Option<u16>,
+    /// No progress bar, no remarks on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Language of what people read [default: from LC_ALL, LC_MESSAGES, LANG]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
+}
+
+impl OutputArgs {
+    /// The language asked for, else the one of the environment.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or_else(Language::from_environment)
+    }
 }

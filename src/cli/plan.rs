@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
+use crate::config::Config;
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
@@ -32,6 +33,8 @@ pub struct Plan {
     pub layout: Layout,
     /// Language of what people read.
     pub language: Language,
+    /// Configuration file.
+    pub config: Config,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -49,8 +52,10 @@ impl Plan {
     /// Resolves the arguments shared by the commands that read logs.
     ///
     /// # Errors
-    /// When a time or zone cannot be read, or no home directory is known.
+    /// When a time, a zone or the configuration cannot be read, or no home directory is known.
     pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
+        let config = Config::load(input.config.as_deref())?;
+        let from_file = config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens));
         let zone = if filters.tz.as_deref() == Some("local") {
             TimeZone::system()
         } else {
@@ -85,14 +90,16 @@ impl Plan {
             },
             zone,
             layout: layout(output),
-            language: output.language(),
+            language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            windows: input.context_window.clone(),
+            // What was typed stands last and wins.
+            windows: from_file.chain(input.context_window.iter().cloned()).collect(),
+            config,
             typed_filters: filters.typed(),
             redact: output.redact,
         })
@@ -103,7 +110,14 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery = self.discover();
+        self.load_from(self.discover())
+    }
+
+    /// [`Plan::load`] of logs found before.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {

@@ -25,7 +25,9 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<Exit> {
     let report = classify_input(ClassifyInput { text: &text, status: args.status, provider: args.provider.as_deref() });
     let out = match args.format {
         ClassifyFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
-        ClassifyFormat::Table => terminal::render(&classify::page(&report), layout(&args.output)),
+        ClassifyFormat::Table => {
+            terminal::render(&classify::page(&report, args.output.language()), layout(&args.output))
+        }
     };
     emit_to(out.as_bytes(), args.output.output.as_deref())?;
     Ok(Exit::Clean)

@@ -3,12 +3,15 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
+mod compactions;
 mod completions;
+mod export;
 mod failures;
 mod policy;
 mod request;
 mod scan;
 mod verify;
+mod what_if;
 
 use anyhow::Result;
 
@@ -28,6 +31,8 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Compactions(args) => compactions::run(args),
+        Command::Export(args) => export::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),

@@ -1,53 +1,122 @@
-//! `policy lint` and `policy schedule`.
+//! `policy show`, `policy lint` and `policy schedule`.
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use crate::cli::args::{PolicyCommand, PolicyLintArgs, PolicyScheduleArgs};
+use super::{finished, nothing_read};
+use crate::archive::Limits;
 use crate::cli::exit::Exit;
-use crate::cli::output::emit_to;
-use crate::cli::plan::layout;
-use crate::policy::{Release, Severity, lint_text, parse_candidate, schedule};
-use crate::redact::redact;
-use crate::report::document::{Block, Cell, Page, Tone};
-use crate::report::terminal;
+use crate::cli::output::{emit, emit_to};
+use crate::cli::plan::{Plan, layout};
+use crate::cli::policy_args::{PolicyCommand, PolicyFormat, PolicyLintArgs, PolicyScheduleArgs, PolicyShowArgs};
+use crate::evidence::Verdicts;
+use crate::pipeline::{ReadOptions, read_all};
+use crate::policy::edits::EDITS;
+use crate::policy::{ArchiveFacts, Release, Severity, lint_text, parse_candidate, presets, schedule};
+use crate::replay::{archive_facts, policy_spans, replay};
+use crate::report::document::Page;
+use crate::report::policy::{lint_page, presets_page, schedule_page};
+use crate::report::policy_json::{PolicyLintV1, PolicyScheduleV1, PolicyShowV1, PresetsV1};
+use crate::report::terminal::Layout;
+use crate::report::{markdown, policy_show, terminal};
 
 pub(super) fn run(command: &PolicyCommand) -> Result<Exit> {
     match command {
+        PolicyCommand::Show(args) => show(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schedule(args) => print_schedule(args),
+        PolicyCommand::WhatIf(args) => super::what_if::run(args),
     }
+}
+
+fn show(args: &PolicyShowArgs) -> Result<Exit> {
+    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let dataset = plan.load()?;
+    if let Some(exit) = nothing_read(&dataset, &plan) {
+        return Ok(exit);
+    }
+    let spans = policy_spans(&dataset.sessions);
+    let report = replay(&dataset.sessions);
+    let page = || policy_show::page(&spans, &report, args.mismatches, &plan.zone, plan.language);
+    let text = render(args.format, plan.layout, page, || PolicyShowV1::new(&dataset, &spans, &report))?;
+    emit(&text, &plan)?;
+    let exit = finished(&dataset);
+    let disagrees = exit == Exit::Clean && !report.mismatches.is_empty();
+    Ok(if disagrees { Exit::Findings } else { exit })
+}
+
+fn render<T: serde::Serialize>(
+    format: PolicyFormat,
+    layout: Layout,
+    page: impl FnOnce() -> Page,
+    json: impl FnOnce() -> T,
+) -> Result<String> {
+    Ok(match format {
+        PolicyFormat::Table => terminal::render(&page(), layout),
+        PolicyFormat::Markdown => markdown::render(&page()),
+        PolicyFormat::Json => serde_json::to_string_pretty(&json())? + "\n",
+    })
 }
 
 fn lint(args: &PolicyLintArgs) -> Result<Exit> {
     let release: Release = args.dsh_version.parse().map_err(|e| anyhow::anyhow!("--dsh-version: {e}"))?;
-    let text = fs::read_to_string(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let bytes = fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let text = text_of(&bytes).with_context(|| format!("cannot read {}", args.file.display()))?;
     let name = args.file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let hits = lint_text(&name, &text, None, &release);
-    let mut page = Page::default();
-    for hit in &hits {
-        let tone = match hit.severity {
-            Severity::Error => Tone::Bad,
-            Severity::Warning => Tone::Warn,
-            Severity::Note => Tone::Plain,
-        };
-        page.text(Cell::toned(format!("{name}:{}: {}: {}", hit.line, hit.rule, redact(&hit.message)), tone));
-        page.blocks.push(Block::List(vec![
-            Cell::from(format!("why: {}", redact(&hit.reason))),
-            Cell::from(format!("fix: {}", redact(&hit.fix))),
-        ]));
+    let facts = facts_of(args)?;
+    let hits = lint_text(&name, &text, facts.as_ref(), &release);
+    let attempts = facts.as_ref().map(|facts| facts.routes.values().map(|route| route.attempts).sum());
+    let page = || lint_page(&name, &hits, attempts, args.output.language());
+    let json = || PolicyLintV1::new(&name, release.to_string(), attempts, &hits);
+    let out = render(args.format, layout(&args.output), page, json)?;
+    emit_to(out.as_bytes(), args.output.output.as_deref())?;
+    let refused = hits.iter().any(|hit| hit.severity == Severity::Error);
+    Ok(if refused { Exit::Findings } else { Exit::Clean })
+}
+
+/// The text of a settings file: UTF-8, with or without a byte order mark.
+fn text_of(bytes: &[u8]) -> Result<String> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        bail!("line 1: the file is UTF-16; save it as UTF-8");
     }
-    let errors = hits.iter().filter(|h| h.severity == Severity::Error).count();
-    page.text(format!("{} found, {errors} that the harness refuses or never reads", hits.len()));
-    emit_to(terminal::render(&page, layout(&args.output)).as_bytes(), args.output.output.as_deref())?;
-    Ok(if errors > 0 { Exit::Findings } else { Exit::Clean })
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => {
+            let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+            bail!("line {line}: not UTF-8 (GBK, perhaps); save the file as UTF-8")
+        }
+    }
+}
+
+/// What the archive shows; `None` when none was named.
+fn facts_of(args: &PolicyLintArgs) -> Result<Option<ArchiveFacts>> {
+    let discovery = match (args.demo, args.archive.is_empty()) {
+        (true, _) => crate::demo::discovery(),
+        (false, true) => return Ok(None),
+        (false, false) => crate::discover::discover(&args.archive, Limits::default()),
+    };
+    let mut dataset = read_all(discovery, ReadOptions::default(), &|_| {});
+    if dataset.sessions.is_empty() {
+        bail!("no session log found in what --archive names");
+    }
+    crate::context_window::fill(&mut dataset.sessions, &[]);
+    Ok(Some(archive_facts(&dataset.sessions, &Verdicts::of(&dataset.sessions))))
 }
 
 fn print_schedule(args: &PolicyScheduleArgs) -> Result<Exit> {
-    let candidate = parse_candidate(&args.policy, &|_| None)?;
-    let table = schedule(&candidate.policy, args.rows, args.retry_after_ms);
-    let out = format!("{} ({})\n{}", candidate.name, candidate.policy.policy_key(), table.to_text());
+    let layout = layout(&args.output);
+    let language = args.output.language();
+    let out = if args.list {
+        let presets = presets::all();
+        render(args.format, layout, || presets_page(&presets, &EDITS, language), || PresetsV1::new(&presets, &EDITS))?
+    } else {
+        let candidate = parse_candidate(&args.policy, &|_| None)?;
+        let table = schedule(&candidate.policy, args.rows, args.retry_after_ms);
+        let json = || PolicyScheduleV1::new(&candidate, &table, args.retry_after_ms);
+        render(args.format, layout, || schedule_page(&candidate, &table, language), json)?
+    };
     emit_to(out.as_bytes(), args.output.output.as_deref())?;
     Ok(Exit::Clean)
 }

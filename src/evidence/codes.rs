@@ -141,10 +141,4 @@ pub enum Route {
     DeepSeek,
 }
 
-pub use crate::policy::model::DEFAULT_RETRYABLE_CODES;
-
-/// Whether the harness's default policy (`normal`, no `retryableCodes`) retries this code.
-#[must_use]
-pub fn retried_by_default(code: &str) -> bool {
-    DEFAULT_RETRYABLE_CODES.contains(&code)
-}
+pub use crate::policy::model::{DEFAULT_RETRYABLE_CODES, retried_by_default};

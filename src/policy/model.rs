@@ -9,6 +9,12 @@ use super::release::Release;
 /// Failure codes retried by default, in the order of the harness's own list.
 pub const DEFAULT_RETRYABLE_CODES: [&str; 5] = ["EMPTY_RESPONSE", "RATE_LIMIT", "SERVER", "TIMEOUT", "TRANSPORT"];
 
+/// Whether the harness's default policy (`normal`, no `retryableCodes`) retries this code.
+#[must_use]
+pub fn retried_by_default(code: &str) -> bool {
+    DEFAULT_RETRYABLE_CODES.contains(&code)
+}
+
 /// Every stable failure code of the harness's two adapters; `HTTP_<status>` exists besides.
 pub const KNOWN_CODES: [&str; 21] = [
     "ABORTED",

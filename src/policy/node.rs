@@ -75,7 +75,8 @@ impl Node {
         };
         serde_saphyr::from_str_with_options::<Self>(text, options).map_err(|error| {
             let line = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(0));
-            SyntaxError { line, message: error.to_string() }
+            let message = error.to_string();
+            SyntaxError { line: tab_line(text, line, &message), message: plain_words(message) }
         })
     }
 
@@ -247,6 +248,25 @@ impl<'de> Deserialize<'de> for Value {
 
         deserializer.deserialize_any(AnyValue)
     }
+}
+
+/// The parser names the start of the text before a tab; the reader wants the line of the tab.
+fn tab_line(text: &str, line: usize, message: &str) -> usize {
+    let indented_by_tab = |line: &str| line.trim_start_matches(' ').starts_with('\t');
+    let rest = || text.lines().enumerate().skip(line.saturating_sub(1)).take(2);
+    let found = rest().find(|(_, line)| indented_by_tab(line)).map(|(index, _)| index + 1);
+    if message.contains("tab") { found.unwrap_or(line) } else { line }
+}
+
+/// The parser's words without its advice to programmers.
+fn plain_words(message: String) -> String {
+    if message.contains("multiple YAML documents") {
+        return "more than one document (---) in the file".to_owned();
+    }
+    if message.contains("budget breached") {
+        return "too deep, or too many values (aliases that repeat each other?)".to_owned();
+    }
+    message.replace(", set DuplicateKeyPolicy in Options if acceptable", "")
 }
 
 /// Byte offset → line.

@@ -1,7 +1,5 @@
 //! When the attempts of one chain happen: a table before any failure.
 
-use std::fmt::Write as _;
-
 use super::model::{RetryMode, RetryPolicy};
 use super::semantics::{DelaySource, delay_range, nominal_delay, usable_retry_after};
 
@@ -121,34 +119,6 @@ pub fn total_wait(policy: &RetryPolicy) -> Option<Span> {
         }
     }
     Some(total)
-}
-
-impl Schedule {
-    /// The table as text, one attempt a line, and a last line that says how it ends.
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        let mut text = format!(
-            "{:>7}  {:>10} {:>10} {:>10}  {:>10} {:>10} {:>10}\n",
-            "attempt", "delay min", "typical", "max", "total min", "typical", "max"
-        );
-        for row in &self.rows {
-            let [a, b, c] = words(row.delay);
-            let [x, y, z] = words(row.cumulative);
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{:>7}  {a:>10} {b:>10} {c:>10}  {x:>10} {y:>10} {z:>10}", row.attempt);
-        }
-        text.push_str(match self.end {
-            ScheduleEnd::BudgetSpent => "then the policy gives up\n",
-            ScheduleEnd::RetryAfterTooLong => "then the policy gives up: Retry-After is above maxDelayMs\n",
-            ScheduleEnd::Endless => "and so on without end (mode always)\n",
-            ScheduleEnd::Cut => "and so on until maxRetries is spent\n",
-        });
-        text
-    }
-}
-
-fn words(span: Span) -> [String; 3] {
-    [span.min_ms, span.typical_ms, span.max_ms].map(duration_words)
 }
 
 /// A duration for a reader: `450 ms`, `15.5 s`, `12 min`, `3.5 h`.

@@ -28,6 +28,20 @@ pub fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", part as f64 * 100.0 / whole as f64)
 }
 
+/// `0.93`, `4.0`, `1,250`: a ratio in two or more figures.
+pub fn ratio(value: f64) -> String {
+    match value {
+        v if v < 0.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => grouped(v.min(1e15).round() as u64),
+    }
+}
+
+/// `0.042`; below a thousandth `< 0.001`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
 /// `165,000` or a dash.
 pub fn optional(value: Option<u64>) -> String {
     value.map_or_else(|| "–".to_owned(), grouped)

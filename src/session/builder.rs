@@ -56,6 +56,8 @@ pub struct SessionBuilder {
     open_step: Option<StepKey>,
     /// Time at which the open step's next request could leave.
     ready: HashMap<StepKey, Option<i64>>,
+    /// Time of the last event that a request waits for.
+    asked: Option<i64>,
     open_compaction: Option<OpenCompaction>,
     last_compaction: Option<usize>,
     last_independent: Option<usize>,
@@ -116,6 +118,7 @@ impl SessionBuilder {
             turn_of: HashMap::new(),
             open_step: None,
             ready: HashMap::new(),
+            asked: None,
             open_compaction: None,
             last_compaction: None,
             last_independent: None,
@@ -259,6 +262,7 @@ impl SessionBuilder {
                 let history = self.history(key);
                 history.start_time = history.start_time.or(event.time);
                 self.ready.insert(key, event.time);
+                self.asked = event.time;
                 self.open_step = Some(key);
             }
             Body::StepEnd { turn, step } => {
@@ -269,8 +273,14 @@ impl SessionBuilder {
                     self.open_step = None;
                 }
             }
-            Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
+            Body::RequestHeader(_) | Body::RequestContext { .. } => {
+                self.asked = event.time;
+                self.envelope_event(event);
+            }
             Body::Message(message) => {
+                if message.kind == MessageKind::User {
+                    self.asked = event.time;
+                }
                 self.message(message, event);
                 // After its attempt: a message is not part of the request that it answers.
                 self.sizer.message(message, event.seq);
@@ -288,6 +298,7 @@ impl SessionBuilder {
                     self.rows.retries[row].started_time = event.time;
                 }
                 self.ready.insert((*turn, *step), event.time);
+                self.asked = event.time;
             }
             Body::CompactionStart { id, turn, command } => self.compaction_start(id, *turn, *command, event),
             Body::CompactionSummary { id, shadowed_nodes, shadowed_tokens, .. } => {
@@ -435,6 +446,7 @@ impl SessionBuilder {
     fn open_attempt(&mut self, key: StepKey, event: &Event<'_>, first_time: Option<i64>) -> usize {
         let ordinal = self.rows.attempts.len();
         let request = self.request();
+        let ready_time = self.ready.get(&key).copied().flatten();
         self.positions.push(self.sizer.tokens().position());
         self.rows.attempts.push(AttemptRow {
             turn: key.0,
@@ -445,7 +457,9 @@ impl SessionBuilder {
             first_seq: event.seq,
             time: first_time,
             first_time,
-            ready_time: self.ready.get(&key).copied().flatten(),
+            ready_time,
+            // A message that came while the answer was under way asks for the next request, not for this one.
+            asked_time: self.asked.filter(|asked| first_time.is_none_or(|first| *asked <= first)).max(ready_time),
             route: Arc::clone(&self.envelope.route),
             window: self.envelope.window,
             window_source: None,
@@ -642,6 +656,7 @@ impl SessionBuilder {
         }
         if let Some(key) = self.open_step.filter(|_| trigger == Trigger::Overflow) {
             self.ready.insert(key, event.time);
+            self.asked = event.time;
             if outcome == CompactionOutcome::Done {
                 let attempts_before = self.history(key).attempts.len();
                 self.history(key).recoveries.push((attempts_before, Recovery::Compaction));

@@ -88,6 +88,9 @@ pub struct AttemptRow {
     pub first_time: Option<i64>,
     /// Epoch milliseconds at which the request could leave: the latest of step start, retry start, compaction end.
     pub ready_time: Option<i64>,
+    /// Epoch milliseconds of the last event that the request waited for: `ready_time`, or a user message, header or
+    /// context after it. The request reaches the server some milliseconds later.
+    pub asked_time: Option<i64>,
     /// Its route.
     pub route: Arc<Route>,
     /// Context window in force, tokens.
@@ -265,6 +268,13 @@ pub struct StepRow {
     pub last_failure: Option<usize>,
     /// Fate of its failure chain, where it has one.
     pub fate: Option<Fate>,
+}
+
+impl StepRow {
+    /// Error code of its last failing attempt.
+    pub fn last_code<'s>(&self, session: &'s SessionRows) -> Option<&'s str> {
+        self.last_failure.and_then(|i| session.attempts[i].failure.as_ref()).map(|f| f.code.as_str())
+    }
 }
 
 /// One turn.

@@ -49,6 +49,7 @@ pub struct Log {
     step_open: bool,
     retries: u64,
     compactions: u64,
+    always: bool,
     last_failure: Value,
 }
 
@@ -73,6 +74,7 @@ impl Log {
             step_open: false,
             retries: 0,
             compactions: 0,
+            always: false,
             last_failure: Value::Null,
         }
     }
@@ -184,6 +186,18 @@ impl Log {
         self.chunk(json!({"type": "finish", "reason": {"kind": "error", "failure": self.last_failure}}))
     }
 
+    /// An attempt that fails as `llm-deepseek` logs it: with `status`, `providerRetryAfterMs`, say.
+    pub fn failed_with(&mut self, failure: Value) -> &mut Self {
+        self.last_failure = failure;
+        self.chunk(json!({"type": "finish", "reason": {"kind": "error", "failure": self.last_failure}}))
+    }
+
+    /// Retries from here on are those of mode `always`.
+    pub fn always(&mut self) -> &mut Self {
+        self.always = true;
+        self
+    }
+
     /// The retry after a failed attempt, waited for.
     pub fn retry(&mut self, delay_ms: i64) -> &mut Self {
         self.retry_scheduled(delay_ms);
@@ -197,7 +211,8 @@ impl Log {
         self.retries += 1;
         let data = json!({
             "retryId": self.retry_id(), "turn": self.turn, "step": self.step, "provider": self.provider,
-            "mode": "normal", "policyKey": "{}", "retry": self.retries, "maxRetries": 5,
+            "mode": if self.always { "always" } else { "normal" }, "policyKey": "{}", "retry": self.retries,
+            "maxRetries": if self.always { Value::Null } else { json!(5) },
             "delayMs": delay_ms as f64 + 0.25, "failure": self.last_failure,
         });
         self.event("llm/retry", data)

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part of it.
 
 pub mod builder;
+pub mod worlds;
 
 use std::path::PathBuf;
 
@@ -56,9 +57,10 @@ pub fn failures_ndjson(args: &[&str]) -> Vec<Value> {
     run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The recorded logs beside the checkout, or `None` with a message where they are absent.
+/// The recorded logs beside the checkout (or where `DSH_FORENSICS_RECORDED` says), or `None` with a message where they are absent.
 pub fn recorded(folder: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder);
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let path = std::env::var_os("DSH_FORENSICS_RECORDED").map_or_else(beside, PathBuf::from).join(folder);
     if path.is_dir() {
         return Some(path);
     }

@@ -10,7 +10,7 @@ use crate::report::numbers::grouped;
 rule!("policy-lint", Warning, Stable);
 
 fn check(context: &Context<'_>) -> Option<Draft> {
-    let (file, hits) = context.lint?;
+    let (file, hits) = context.lint.as_ref()?;
     let hits: Vec<_> = hits.iter().filter(|hit| hit.severity != Severity::Note).collect();
     if hits.is_empty() {
         return None;
@@ -20,11 +20,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
         .fixable_by(FixableBy::Config)
         .seen(message!("findings.seen-lint", refused = grouped(refused)));
     Some(hits.into_iter().fold(draft, |draft, hit| {
-        draft.example(message!(
-            "findings.example-lint",
-            line = hit.line,
-            rule = hit.rule,
-            text = short_text(&hit.message),
-        ))
+        let place = message!("findings.example-lint", line = hit.line, rule = hit.rule);
+        draft.example(place.with_message("text", hit.message.clone()))
     }))
 }

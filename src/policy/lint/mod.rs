@@ -2,6 +2,7 @@
 //! Out: hits in order of line: what the harness refuses, in its own words, and the traps that it accepts.
 //! Always: every hit has a line, a way out and a reason; nothing is reported that the file or the facts do not show.
 
+mod archive;
 mod places;
 mod refused;
 mod traps;
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use super::release::Release;
 use super::settings::{FileKind, SettingsFile, read_settings};
+use crate::message::Message;
 
 /// How bad a hit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -37,7 +39,7 @@ pub struct Rule {
 }
 
 /// All rules, the harness's refusals first.
-pub const RULES: [Rule; 24] = [
+pub const RULES: [Rule; 25] = [
     rule("settings-unreadable", Severity::Error, "the file is no YAML or TOML, or no map of sections"),
     rule("policy-not-a-map", Severity::Error, "a retryPolicy or backoff that is empty or no map"),
     rule("policy-mode", Severity::Error, "mode is missing or unknown"),
@@ -58,6 +60,7 @@ pub const RULES: [Rule; 24] = [
     rule("policy-ignored-field", Severity::Warning, "a setting that is accepted and has no effect"),
     rule("policy-retry-after-above-cap", Severity::Warning, "maxDelayMs below Retry-After values of the archive"),
     rule("policy-shorter-than-outages", Severity::Warning, "all waits together shorter than outages of the archive"),
+    rule("policy-misses-passing-code", Severity::Warning, "failures of the archive that heal with time, not retried"),
     rule("policy-always-intrinsic", Severity::Warning, "mode always where failures do not heal by waiting"),
     rule("route-not-seen", Severity::Warning, "a policy for a route that the archive does not know"),
     rule("route-without-policy", Severity::Note, "a failing route of the archive that this file gives no policy"),
@@ -69,7 +72,7 @@ const fn rule(id: &'static str, severity: Severity, what: &'static str) -> Rule 
 }
 
 /// One hit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LintHit {
     /// Name of the rule.
     pub rule: &'static str,
@@ -78,18 +81,17 @@ pub struct LintHit {
     /// Line from 1; 0 where the parser does not know.
     pub line: usize,
     /// The harness's own sentence where it refuses, else ours.
-    pub message: String,
+    pub message: Message,
     /// What the harness's console shows instead, where its schema refuses before its resolver does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub console: Option<String>,
     /// What to write.
-    pub fix: String,
+    pub fix: Message,
     /// Why it matters.
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// A hit of a rule; its severity comes from [`RULES`].
-fn hit(rule: &'static str, line: usize, message: String, fix: String, reason: String) -> LintHit {
+fn hit(rule: &'static str, line: usize, message: Message, fix: Message, reason: Message) -> LintHit {
     let severity = RULES.iter().find(|known| known.id == rule).map_or(Severity::Warning, |known| known.severity);
     LintHit { rule, severity, line, message, console: None, fix, reason }
 }
@@ -105,7 +107,9 @@ pub struct RouteFacts {
     pub codes: BTreeMap<String, u64>,
     /// Of those, failures that waiting does not heal, by code.
     pub intrinsic: BTreeMap<String, u64>,
-    /// Largest Retry-After, in milliseconds.
+    /// Failed attempts that heal with time by the evidence, by code.
+    pub passing: BTreeMap<String, u64>,
+    /// Largest Retry-After that a timer can wait for, in milliseconds.
     pub max_retry_after_ms: Option<f64>,
     /// Outages from first to last failure, in milliseconds.
     pub outages_ms: Vec<f64>,
@@ -128,7 +132,7 @@ pub fn lint(file: &SettingsFile, facts: Option<&ArchiveFacts>, release: &Release
     places::profiles(file, &mut hits);
     traps::of_file(file, &mut hits);
     if let Some(facts) = facts {
-        traps::of_archive(file, facts, &mut hits);
+        archive::of_archive(file, facts, &mut hits);
     }
     hits.sort_by_key(|hit| (hit.line, hit.severity));
     // Two items of one list can be refused in the same words.

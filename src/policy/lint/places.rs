@@ -1,11 +1,10 @@
 //! Settings at the wrong place: policies that nothing reads, fields that were removed or belong one level deeper.
 
 use super::{LintHit, hit, refused};
+use crate::message;
 use crate::policy::resolve::{BACKOFF_KEYS, POLICY_KEYS};
 use crate::policy::settings::{Adapter, DEEPSEEK_ROUTE, FileKind, RouteSettings, SettingsFile};
 use crate::policy::spelling::{did_you_mean, normalized};
-
-const PLACES: &str = "llm-pi-ai.providers.<name>.retryPolicy, or llm-deepseek.retryPolicy for deepseek-official";
 
 /// Policies that nothing reads.
 pub(super) fn misplaced(file: &SettingsFile, hits: &mut Vec<LintHit>) {
@@ -14,20 +13,16 @@ pub(super) fn misplaced(file: &SettingsFile, hits: &mut Vec<LintHit>) {
         let spelled = found.path.last().is_some_and(|key| key == "retryPolicy");
         let executor = "llm-retry: retryPolicy belongs under each provider configuration";
         let (message, reason) = if found.under_executor && file.kind == FileKind::Cordis {
-            (executor.to_owned(), "the plugin does not load, and without it nothing is retried".to_owned())
+            (message!("lint.harness", text = executor), message!("lint.executor-not-loaded"))
         } else if found.under_executor {
             (
-                format!("nothing reads {path}; as a plugin's configuration the harness refuses it: {executor}"),
-                "settings.yaml has no section of this name: the policy has no effect, and nothing says so".to_owned(),
+                message!("lint.executor-in-settings", path = path, text = executor),
+                message!("lint.executor-in-settings-why"),
             )
         } else {
-            (
-                format!("nothing reads {path}"),
-                "the harness keeps keys that it does not know and says nothing: the default policy stays in force"
-                    .to_owned(),
-            )
+            (message!("lint.nothing-reads", path = path), message!("lint.kept-default"))
         };
-        let fix = if spelled { format!("move it to {PLACES}") } else { format!("write retryPolicy, at {PLACES}") };
+        let fix = if spelled { message!("lint.move-to-places") } else { message!("lint.write-at-places") };
         hits.push(hit("policy-wrong-place", found.line, message, fix, reason));
     }
     if file.kind == FileKind::Cordis {
@@ -46,9 +41,9 @@ fn sections(file: &SettingsFile, hits: &mut Vec<LintHit>) {
             hits.push(hit(
                 "policy-wrong-place",
                 section.line,
-                format!("nothing reads the section \"{}\"", section.key),
-                format!("did you mean {known}?"),
-                "the harness keeps sections of plugins that are not loaded and says nothing".to_owned(),
+                message!("lint.unread-section", section = &section.key),
+                message!("lint.did-you-mean", word = known),
+                message!("lint.kept-sections"),
             ));
         }
     }
@@ -60,12 +55,13 @@ pub(super) fn profiles(file: &SettingsFile, hits: &mut Vec<LintHit>) {
         if route.adapter == Adapter::PiAi {
             removed(route, hits);
             if route.route == DEEPSEEK_ROUTE {
+                let sentence = format!("an adapter for provider \"{DEEPSEEK_ROUTE}\" is already registered");
                 hits.push(hit(
                     "route-taken",
                     route.line,
-                    format!("an adapter for provider \"{DEEPSEEK_ROUTE}\" is already registered"),
-                    "name the provider differently, or set the policy of llm-deepseek".to_owned(),
-                    "the route belongs to llm-deepseek: llm-pi-ai keeps the routes that it had before".to_owned(),
+                    message!("lint.harness", text = sentence),
+                    message!("lint.route-taken-fix"),
+                    message!("lint.route-taken-why"),
                 ));
             }
         }
@@ -76,16 +72,20 @@ pub(super) fn profiles(file: &SettingsFile, hits: &mut Vec<LintHit>) {
 /// Fields that releases before the first public one had.
 fn removed(route: &RouteSettings, hits: &mut Vec<LintHit>) {
     let name = &route.route;
-    let reason = "the harness refuses the whole section: no provider of it gets its new settings".to_owned();
     if let Some(entry) = route.profile.entry("provider") {
-        let message =
+        let sentence =
             format!("llm-pi-ai: provider \"{name}\" sets \"provider\", which moved to the providers dict key");
-        let fix = "take it away: the key above is the provider's name".to_owned();
-        hits.push(hit("policy-removed-field", entry.line, message, fix, reason.clone()));
+        hits.push(hit(
+            "policy-removed-field",
+            entry.line,
+            message!("lint.harness", text = sentence),
+            message!("lint.provider-key-fix"),
+            message!("lint.whole-section"),
+        ));
     }
     for key in ["maxRetries", "maxRetryDelayMs"] {
         if let Some(entry) = route.profile.entry(key) {
-            let message = format!(
+            let sentence = format!(
                 "llm-pi-ai: provider \"{name}\" sets maxRetries or maxRetryDelayMs, which were removed; compose agent \
                  recovery with dsh-llm-retry"
             );
@@ -93,9 +93,9 @@ fn removed(route: &RouteSettings, hits: &mut Vec<LintHit>) {
             hits.push(hit(
                 "policy-removed-field",
                 entry.line,
-                message,
-                format!("write {place} instead"),
-                reason.clone(),
+                message!("lint.harness", text = sentence),
+                message!("lint.write-instead", place = place),
+                message!("lint.whole-section"),
             ));
         }
     }
@@ -120,9 +120,9 @@ fn level(route: &RouteSettings, hits: &mut Vec<LintHit>) {
             hits.push(hit(
                 "policy-wrong-place",
                 entry.line,
-                format!("nothing reads {} of route {}", entry.key, route.route),
-                format!("write {place}"),
-                "the harness keeps keys that it does not know and says nothing".to_owned(),
+                message!("lint.nothing-reads-of-route", key = &entry.key, route = &route.route),
+                message!("lint.write", what = place),
+                message!("lint.kept-keys"),
             ));
         }
     }

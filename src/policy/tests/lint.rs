@@ -1,10 +1,14 @@
 use super::recorded;
 use crate::policy::lint::{ArchiveFacts, LintHit, RULES, RouteFacts, lint_text};
 use crate::policy::release::Release;
+use crate::report::lang::Language;
 
 fn render(hits: &[LintHit]) -> String {
     hits.iter()
-        .map(|hit| format!("{} {:?} {}: {} -> {}\n", hit.line, hit.severity, hit.rule, hit.message, hit.fix))
+        .map(|hit| {
+            let [message, fix] = [&hit.message, &hit.fix].map(|words| Language::English.render(words));
+            format!("{} {:?} {}: {message} -> {fix}\n", hit.line, hit.severity, hit.rule)
+        })
         .collect()
 }
 
@@ -76,6 +80,7 @@ fn traps_that_the_archive_shows() {
 4 Warning policy-retry-after-above-cap: route gateway: Retry-After of up to 30 s was seen, maxDelayMs is 10 s -> write maxDelayMs: 30000 or more
 4 Warning policy-shorter-than-outages: route gateway: 5 retries wait 15.5 s in all (at most 17.05 s); 2 of 3 outages were longer, the longest 62 s -> write maxRetries: 11, which waits longer than the longest of them
 6 Warning policy-drops-default-codes: route gateway no longer retries EMPTY_RESPONSE, SERVER, TIMEOUT, TRANSPORT -> add EMPTY_RESPONSE, SERVER, TIMEOUT, TRANSPORT
+6 Warning policy-misses-passing-code: route gateway: 6 failures healed with time by the evidence, and this policy gives up on their code at once: CONTEXT_WINDOW_EXCEEDED (6) -> write retryableCodes: [RATE_LIMIT, HTTP_529, TIMEOUTS, CONTEXT_WINDOW_EXCEEDED]
 8 Warning policy-unknown-code: no adapter of the harness writes the code TIMEOUTS -> did you mean TIMEOUT?
 11 Warning policy-retry-after-above-cap: route other: Retry-After of up to 12 s was seen, maxDelayMs is 10 s -> write maxDelayMs: 12000 or more
 12 Warning policy-always-intrinsic: route other retries every failure without end; 4 of its failures do not heal by waiting: AUTH (3), QUOTA (1) -> write mode: normal with retryableCodes EMPTY_RESPONSE, RATE_LIMIT, SERVER, TIMEOUT, TRANSPORT, CONTEXT_WINDOW_EXCEEDED
@@ -100,8 +105,9 @@ fn the_executor_takes_no_settings() {
 fn where_the_schema_refuses_first_the_console_shows_its_sentence() {
     let text = "llm-deepseek:\n  retryPolicy: { mode: normal, maxRetries: -1, backoff: { initialDelayMs: 0 } }\n";
     let hits = lint_text("settings.yaml", text, None, &recorded());
+    let words: Vec<String> = hits.iter().map(|hit| Language::English.render(&hit.message)).collect();
     let shown: Vec<(&str, Option<&str>)> =
-        hits.iter().map(|hit| (hit.message.as_str(), hit.console.as_deref())).collect();
+        words.iter().zip(&hits).map(|(words, hit)| (words.as_str(), hit.console.as_deref())).collect();
     assert_eq!(
         shown,
         [
@@ -159,7 +165,7 @@ fn own_policies_are_checked_too() {
     assert_eq!(
         render(&lint_text("policies.toml", text, None, &recorded())),
         "2 Error policy-entry: policy \"a\": there is no edit \"maxRetires 3\" (did you mean \"maxRetries\"?) -> see \
-         the list of edits and presets\n4 Error policy-mode: policy \"b\".mode must be \"normal\" or \"always\" -> \
+         the list of edits and presets (policy schedule --list)\n4 Error policy-mode: policy \"b\".mode must be \"normal\" or \"always\" -> \
          write mode: normal or mode: always\n"
     );
 }
@@ -189,7 +195,12 @@ fn rules_have_one_name_each_and_every_hit_has_a_rule() {
     for hit in texts.iter().flat_map(|text| lint_text("settings.yaml", text, Some(&facts()), &recorded())) {
         let rule = RULES.iter().find(|rule| rule.id == hit.rule).unwrap();
         assert_eq!(rule.severity, hit.severity);
-        assert!(!hit.fix.is_empty() && !hit.reason.is_empty() && hit.line > 0, "{hit:?}");
+        assert!(hit.line > 0, "{hit:?}");
+        for language in [Language::English, Language::Chinese] {
+            assert!(
+                ![&hit.message, &hit.fix, &hit.reason].map(|words| language.render(words)).contains(&String::new())
+            );
+        }
     }
 }
 
@@ -269,7 +280,8 @@ fn facts() -> ArchiveFacts {
     let gateway = RouteFacts {
         attempts: 90,
         failures: 20,
-        codes: counts(&[("RATE_LIMIT", 20)]),
+        codes: counts(&[("RATE_LIMIT", 14), ("CONTEXT_WINDOW_EXCEEDED", 6)]),
+        passing: counts(&[("RATE_LIMIT", 14), ("CONTEXT_WINDOW_EXCEEDED", 6)]),
         max_retry_after_ms: Some(30_000.0),
         outages_ms: vec![3000.0, 62_000.0, 18_000.0],
         ..RouteFacts::default()

@@ -258,3 +258,51 @@ fn settings_to_paste_read_back_as_the_same_policy() {
     let file = read_settings(&patch, FileKind::Cordis, &recorded()).unwrap();
     assert_eq!(file.policy_of("deepseek-official"), Some(&always));
 }
+
+#[test]
+fn files_as_people_save_them_are_read() {
+    let windows = "\u{feff}# 重试策略：网关不稳定\r\nllm-pi-ai:\r\n  providers:\r\n    网关:   # 中文名\r\n      retryPolicy:\r\n        mode: normal\r\n        maxRetries: 7\r\n";
+    let file = read_settings(windows, FileKind::Settings, &recorded()).unwrap();
+    assert_eq!((file.routes[0].route.as_str(), file.routes[0].line), ("网关", 4));
+    assert_eq!(file.policy_of("网关").unwrap().max_retries, 7);
+    let anchors = "llm-pi-ai:\n  providers:\n    a:\n      retryPolicy: &p\n        mode: always\n    b:\n      retryPolicy: *p\n";
+    let file = read_settings(anchors, FileKind::Settings, &recorded()).unwrap();
+    assert_eq!(file.policy_of("a"), file.policy_of("b"));
+    assert!(file.policy_of("b").is_some());
+    let toml = "\u{feff}# 我的策略\r\n[policies]\r\n\t\"耐心\" = \"dsh-default + maxRetries 10\"\r\n";
+    let file = read_settings(toml, FileKind::Policies, &recorded()).unwrap();
+    assert_eq!((file.named[0].name.as_str(), file.named[0].line), ("耐心", 3));
+    assert_eq!(file.named[0].candidate.as_ref().unwrap().policy.max_retries, 10);
+}
+
+#[test]
+fn numbers_beyond_a_timer_are_refused_at_their_line() {
+    for number in ["99999999999999999999999999999999999999999", "1e400", "9007199254740993", "-1", "0x1F4x"] {
+        let text = format!("llm-deepseek:\n  retryPolicy:\n    mode: normal\n    maxRetries: {number}\n");
+        let file = read_settings(&text, FileKind::Settings, &recorded()).unwrap();
+        let refusals = file.routes[0].policy.as_ref().unwrap_err();
+        assert_eq!(refusals.iter().map(|refusal| refusal.line).collect::<Vec<_>>(), [4], "{number}");
+    }
+}
+
+#[test]
+fn a_tab_a_second_document_and_a_bomb_are_named_with_their_line() {
+    let error = |text: &str, kind| read_settings(text, kind, &recorded()).unwrap_err();
+    let tab = error("- id: llm-deepseek\n\tname: x\n", FileKind::Cordis);
+    assert_eq!(tab.line, 2, "{tab}");
+    let tab = error("llm-pi-ai:\n  providers:\n\ta: {}\n", FileKind::Settings);
+    assert_eq!(tab.line, 3, "{tab}");
+    let two = error("a: 1\n---\nb: 2\n", FileKind::Settings);
+    assert_eq!(two.message, "more than one document (---) in the file");
+    let twice = error("a: 1\na: 2\n", FileKind::Settings);
+    assert!(twice.line == 2 && !twice.message.contains("Options"), "{twice}");
+    let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for letter in 'b'..='k' {
+        let before = char::from(letter as u8 - 1);
+        bomb.push_str(&format!("{letter}: &{letter} [{}]\n", vec![format!("*{before}"); 9].join(", ")));
+    }
+    let bomb = error(&bomb, FileKind::Settings);
+    assert!(bomb.line > 0 && bomb.message.starts_with("too deep"), "{bomb}");
+    assert!(error(&"[".repeat(20_000), FileKind::Cordis).line > 0);
+    assert_eq!(error("[policies]\na = 'x'\na = 'y'\n", FileKind::Policies).line, 3);
+}

@@ -12,14 +12,16 @@ use crate::message::{Message, Value};
 mod tests;
 
 /// The language of everything that people read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Deserialize)]
 pub enum Language {
     /// English
     #[default]
     #[value(name = "en")]
+    #[serde(rename = "en")]
     English,
     /// 中文
     #[value(name = "zh")]
+    #[serde(rename = "zh")]
     Chinese,
 }
 
@@ -36,13 +38,22 @@ macro_rules! areas {
 areas! {
     "charts",
     "common",
+    "compactions",
+    "classify",
+    "common",
+    "lint",
+    "policy",
     "definitions",
     "errors",
+    "export",
     "failures",
+    "findings",
     "html",
     "notices",
+    "rules",
     "scan",
     "verify",
+    "what_if",
 }
 
 /// An error in words that people read, in their language; [`Language::explain`] finds it in a chain of errors.

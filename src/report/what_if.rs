@@ -1,0 +1,156 @@
+//! The page of `policy what-if`.
+
+use super::document::{Block, Cell, Column, Page, Table, Tone};
+use super::lang::Language;
+use super::numbers::grouped;
+use crate::message;
+use crate::policy::schedule::duration_words;
+use crate::replay::ReplayReport;
+use crate::simulate::bounds::Bounded;
+use crate::simulate::recommendation::{Recommendation, assumptions, turns};
+use crate::simulate::what_if::{PolicyResult, WhatIf};
+
+/// Everything about the answer.
+pub fn page(answer: &WhatIf, advice: Option<&Recommendation>, replay: &ReplayReport, language: Language) -> Page {
+    let mut page = Page::default();
+    page.blocks.push(Block::Title(language.say("what_if.title")));
+    if answer.chains == 0 {
+        page.text(language.say("what_if.nothing"));
+        return page;
+    }
+    page.text(language.render(&message!(
+        "what_if.summary",
+        chains = answer.chains,
+        routes = answer.routes.len(),
+        policies = answer.policies.len(),
+        episodes = answer.episodes,
+        failed = answer.turns_failed
+    )));
+    page.blocks.push(Block::Table(policies(answer, language)));
+    if let Some(advice) = advice {
+        push_advice(&mut page, advice, language);
+    }
+    page.blocks.push(Block::Table(evidence(answer, language)));
+    page.blocks.push(Block::Heading(language.say("what_if.basis")));
+    let mut basis: Vec<Cell> = assumptions(answer).iter().map(|message| Cell::from(language.render(message))).collect();
+    basis.push(Cell::from(language.render(&message!(
+        "what_if.replay",
+        reproduced = replay.reproduced,
+        decisions = replay.decisions
+    ))));
+    if let Some(test) = answer.backtest {
+        basis.push(Cell::from(language.render(&message!(
+            "what_if.backtest",
+            retries = test.retries,
+            coverage = format!("{:.0}", 100.0 * test.coverage),
+            brier = format!("{:.3}", test.brier)
+        ))));
+    }
+    page.blocks.push(Block::List(basis));
+    page
+}
+
+fn push_advice(page: &mut Page, advice: &Recommendation, language: Language) {
+    page.blocks.push(Block::Heading(language.say("what_if.recommendation")));
+    page.text(Cell::toned(language.render(&advice.advice), Tone::Strong));
+    if let Some(yaml) = &advice.settings_yaml {
+        page.text(language.say("what_if.settings"));
+        page.blocks.push(Block::Verbatim(yaml.trim_end().to_owned()));
+    }
+    page.blocks.push(Block::Heading(language.say("what_if.changes")));
+    let mut changes: Vec<Cell> =
+        advice.reservations.iter().map(|message| Cell::from(language.render(message))).collect();
+    if changes.is_empty() {
+        changes.push(Cell::from(language.say("what_if.changes-nothing")));
+    }
+    page.blocks.push(Block::List(changes));
+}
+
+fn policies(answer: &WhatIf, language: Language) -> Table {
+    let number = |key, rank| Column::number(language.say(key), rank);
+    let mut columns = vec![
+        Column::text(language.say("what_if.col-policy"), 0),
+        number("what_if.col-net", 0),
+        number("what_if.col-bounds", 0),
+        number("what_if.col-wait", 2),
+        number("what_if.col-attempts", 3),
+        number("what_if.col-wasted", 5),
+        number("what_if.col-violations", 4),
+        number("what_if.col-endless", 1),
+        Column::text(language.say("what_if.col-best"), 1),
+        number("what_if.col-saved", 6),
+        number("what_if.col-lost", 6),
+        number("what_if.col-amplification", 8),
+        number("what_if.col-tokens", 7),
+        number("what_if.col-intervals", 9),
+    ];
+    let contested = answer.policies.iter().any(|policy| policy.net_if_contested_stays.is_some());
+    if contested {
+        columns.push(number("what_if.col-contested", 2));
+    }
+    let rows = answer
+        .policies
+        .iter()
+        .enumerate()
+        .map(|(index, policy)| {
+            let mut row = row(policy, answer.best == Some(index));
+            if contested {
+                row.push(Cell::from(policy.net_if_contested_stays.map_or_else(dash, |net| bounds(&net))));
+            }
+            row
+        })
+        .collect();
+    Table { title: language.say("what_if.table"), columns, rows, note: Some(language.say("what_if.note")) }
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}
+
+fn bounds(value: &Bounded) -> String {
+    format!("{} – {}", turns(value.pessimistic), turns(value.optimistic))
+}
+
+fn row(policy: &PolicyResult, best: bool) -> Vec<Cell> {
+    let expected = |value: &Bounded| value.expected.map_or_else(dash, turns);
+    let wait = |ms: Option<f64>| ms.map_or_else(dash, duration_words);
+    let tone = if best { Tone::Good } else { Tone::Plain };
+    vec![
+        Cell::toned(policy.name.clone(), tone),
+        Cell::toned(expected(&policy.net), tone),
+        Cell::from(bounds(&policy.net)),
+        Cell::from(format!("{} / {}", wait(policy.wait_median_ms), wait(policy.wait_p95_ms))),
+        Cell::from(turns(policy.extra_attempts)),
+        Cell::from(turns(policy.wasted_attempts)),
+        Cell::from(turns(policy.violations)),
+        Cell::toned(turns(policy.endless), if policy.endless >= 0.5 { Tone::Bad } else { Tone::Plain }),
+        Cell::from(if policy.pareto { "*" } else { "" }),
+        Cell::from(expected(&policy.saved)),
+        Cell::from(expected(&policy.lost)),
+        Cell::from(policy.amplification.map_or_else(dash, |load| format!("{load:.1}x"))),
+        Cell::from(policy.tokens_resent.map_or_else(dash, |tokens| grouped(tokens.round() as u64))),
+        Cell::from(policy.net_by_intervals.map_or_else(dash, |net| bounds(&net))),
+    ]
+}
+
+fn evidence(answer: &WhatIf, language: Language) -> Table {
+    let share = |key| Column::number(language.say(key), 0);
+    let rows = answer.policies.iter().filter_map(|policy| {
+        let shares = policy.shares?;
+        let percent = |part: f64| Cell::from(format!("{:.0} %", 100.0 * part));
+        let cells = [shares.observed, shares.implied, shares.gap, shares.beyond].map(percent);
+        Some(std::iter::once(Cell::from(policy.name.clone())).chain(cells).collect())
+    });
+    Table {
+        title: language.say("what_if.evidence"),
+        columns: vec![
+            Column::text(language.say("what_if.col-policy"), 0),
+            share("what_if.col-observed"),
+            share("what_if.col-implied"),
+            share("what_if.col-gap"),
+            share("what_if.col-beyond"),
+        ],
+        rows: rows.collect(),
+        note: Some(language.say("what_if.evidence-note")),
+    }
+}
