@@ -21,6 +21,7 @@ pub mod message;
 pub mod notice;
 pub mod pipeline;
 pub mod policy;
+pub mod pseudonym;
 pub mod redact;
 pub mod replay;
 pub mod report;

@@ -67,6 +67,7 @@ impl Default for InputArgs {
             jobs: None,
             keep_duplicates: false,
             config: None,
+            settings: None,
             context_window: Vec::new(),
             max_window_bytes: limits.window_bytes,
             max_frame_bytes: limits.frame_bytes,

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
-use super::args::{FilterArgs, InputArgs, OutputArgs, When};
+use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
 use crate::config::Config;
@@ -18,8 +18,9 @@ use crate::message;
 use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
-use crate::report::html::Meta;
 use crate::policy::{FileKind, Release, read_settings};
+use crate::pseudonym::Pseudonyms;
+use crate::report::html::Meta;
 use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
 use crate::session::Route;
@@ -47,6 +48,7 @@ pub struct Plan {
     read: ReadOptions,
     windows: KnownWindows,
     typed_filters: Vec<String>,
+    redact: Redact,
 }
 
 /// Windows of a settings file of the harness.
@@ -116,6 +118,7 @@ impl Plan {
             },
             config,
             typed_filters: filters.typed(),
+            redact: output.redact,
         })
     }
 
@@ -149,7 +152,15 @@ impl Plan {
         if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
             dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
         }
+        if self.is_strict() {
+            Pseudonyms::default().dataset(&mut dataset);
+        }
         Ok(dataset)
+    }
+
+    /// Whether session ids, projects and paths are replaced too.
+    pub fn is_strict(&self) -> bool {
+        self.redact == Redact::Strict
     }
 
     /// Hashes the inputs while they are read, for reports that name them.
@@ -159,7 +170,9 @@ impl Plan {
 
     /// What stands behind a page of `command`.
     pub fn meta(&self, dataset: &Dataset, command: &str) -> Meta {
-        Meta::of(dataset, command, &self.typed_filters.join(", "), &self.zone)
+        let names = |typed: &&String| !typed.starts_with("--session") && !typed.starts_with("--project");
+        let shown = self.typed_filters.iter().filter(|typed| !self.is_strict() || names(typed));
+        Meta::of(dataset, command, &shown.map(String::as_str).collect::<Vec<_>>().join(", "), &self.zone)
     }
 
     /// No session fits `--session`: which ids look like what was typed.

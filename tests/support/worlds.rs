@@ -273,7 +273,6 @@ impl<'a> Recorder<'a> {
                 tokens: Some(TokenEstimate { value: 9000, low: 8800, high: 9200, method: TokenMethod::Counted }),
             })),
             usage_untrusted: false,
-            cut_at_limit: false,
             last_tool: None,
             selected: true,
         }

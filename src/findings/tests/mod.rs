@@ -42,7 +42,7 @@ fn archive(logs: &mut [&mut Log]) -> Dataset {
     let mut dataset =
         Dataset { sessions: logs.iter_mut().map(|log| rows_of_lines(&log.lines())).collect(), ..Dataset::default() };
     crate::tokens::resolve(&mut dataset.sessions, &mut dataset.notices);
-    crate::context_window::fill(&mut dataset.sessions, &[]);
+    crate::context_window::fill(&mut dataset.sessions, &Default::default());
     dataset
 }
 
