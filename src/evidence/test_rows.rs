@@ -84,6 +84,7 @@ impl Rows {
             time: Some(self.time),
             first_time: Some(self.time - 1_000),
             ready_time: Some(self.time - 2_000),
+            asked_time: Some(self.time - 2_000),
             route: Arc::clone(&self.route),
             window: self.window,
             window_source: None,

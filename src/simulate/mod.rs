@@ -21,9 +21,9 @@ pub mod recommendation;
 pub mod shares;
 pub mod simplex;
 pub mod tally;
+#[cfg(test)]
+mod tests;
 pub mod together;
 pub mod two_state;
 pub mod what_if;
-#[cfg(test)]
-mod tests;
 pub mod world;

@@ -272,9 +272,7 @@ impl<'a> Stage<'a> {
     /// Passes over attempts that are sure to fail; true when the chain never ends, or ends failing.
     fn skip(&self, policy: &CompiledPolicy, run: &mut Run<'a>) -> bool {
         let bad = run.is_bad(run.now_ms);
-        if run.played >= MOST_ATTEMPTS && policy.always
-            || (bad && policy.always && run.now_ms > self.archive_end_ms)
-        {
+        if run.played >= MOST_ATTEMPTS && policy.always || (bad && policy.always && run.now_ms > self.archive_end_ms) {
             run.ending.endless = true;
             return true;
         }

@@ -96,7 +96,10 @@ fn beyond_the_evidence_three_counts_part() {
     late.evidence_end_ms = 1600.0;
     let evidence = evidence(vec![late]);
     let drawn_up = play(&evidence, 2500.0, "retry CONTEXT_WINDOW_EXCEEDED");
-    assert_eq!((drawn_up.saved_if_beyond_fails, drawn_up.saved, drawn_up.saved_if_beyond_succeeds), (false, true, true));
+    assert_eq!(
+        (drawn_up.saved_if_beyond_fails, drawn_up.saved, drawn_up.saved_if_beyond_succeeds),
+        (false, true, true)
+    );
     let drawn_down = play(&evidence, 1e8, "retry CONTEXT_WINDOW_EXCEEDED");
     assert_eq!(
         (drawn_down.saved_if_beyond_fails, drawn_down.saved, drawn_down.saved_if_beyond_succeeds),
@@ -158,7 +161,8 @@ fn together(evidence: &RouteEvidence, edits: &str, others: &BTreeMap<&str, &Worl
 #[test]
 fn playing_in_order_of_time_changes_nothing_without_shared_repairs() {
     let evidence = evidence((0..40).map(|k| chain(1100.0 + 190.0 * f64::from(k))).collect());
-    for edits in ["none", "retry CONTEXT_WINDOW_EXCEEDED", "gateway-503 + jitter full", "gateway-503 + time-budget 3s"] {
+    for edits in ["none", "retry CONTEXT_WINDOW_EXCEEDED", "gateway-503 + jitter full", "gateway-503 + time-budget 3s"]
+    {
         let world = world(&evidence, 9000.0);
         let stage = Stage { evidence: &evidence, world: &world, archive_end_ms: 600_000.0 };
         let policy = CompiledPolicy::new(&candidate(edits), &Codes::default());
