@@ -4,6 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
+
+use crate::correlate::{ColumnScan, CompactionStudy};
 use crate::evidence::{Verdict, Verdicts};
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
@@ -147,6 +150,10 @@ pub struct Summary {
     pub bodyless_failures: u64,
     /// Event types that are not the harness's.
     pub unknown_types: BTreeMap<String, u64>,
+    /// Do compactions make steps fail? `None` until [`Summary::add_correlations`].
+    pub compaction_study: Option<CompactionStudy>,
+    /// What else goes with failures.
+    pub columns: ColumnScan,
 }
 
 /// Whether the text is that of an answer without a readable body.
@@ -316,6 +323,13 @@ impl Summary {
                 *self.verdicts_by_code.entry((failure.code.clone(), judgement.verdict)).or_default() += 1;
             }
         }
+    }
+
+    /// Studies the windows and scans the columns. Hours are those of `zone`.
+    pub fn add_correlations(&mut self, dataset: &Dataset, filters: &Filters, zone: &TimeZone) {
+        let windows: Vec<Window> = self.windows.iter().map(|counts| counts.window).collect();
+        self.compaction_study = Some(CompactionStudy::of(&dataset.sessions, filters, &windows));
+        self.columns = ColumnScan::of(&dataset.sessions, filters, zone);
     }
 
     /// Chains that came to this fate.

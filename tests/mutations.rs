@@ -15,12 +15,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dsh_forensics::archive::{ArchiveReader, Limits};
+use dsh_forensics::charts::Charts;
 use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
 use dsh_forensics::filter::Filters;
+use dsh_forensics::findings;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
+use dsh_forensics::report::findings::Found;
 use dsh_forensics::report::json::ScanV1;
 use dsh_forensics::report::lang::Language;
-use dsh_forensics::report::{failures, scan, verify as verify_report};
+use dsh_forensics::report::{failures, html, scan, verify as verify_report};
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{verify_all, verify_one};
 
@@ -68,11 +71,20 @@ fn exercise(discovery: Discovery) {
     let dataset = read_all(discovery, options(), &|_| {});
     let filters = Filters::default();
     let summary = Summary::of(&dataset, &filters, &["8ev".parse().unwrap(), "60s".parse().unwrap()]);
-    serde_json::to_string(&ScanV1::new(&dataset, &summary)).unwrap();
-    scan::page(&dataset, &summary, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
-    let rows = failures::rows(&dataset, &filters, &dsh_forensics::evidence::Verdicts::of(&dataset.sessions));
+    let verdicts = dsh_forensics::evidence::Verdicts::of(&dataset.sessions);
+    let context = findings::Context::new(&dataset, &summary, &verdicts, &filters);
+    let headline = findings::headline::of(&context);
+    let found = findings::find_all(&context, &findings::Selection::default());
+    serde_json::to_string(&ScanV1::new(&dataset, &summary, &found)).unwrap();
+    let found = Found { headline, findings: found, in_full: true };
+    let charts = Charts::of(&dataset.sessions, &filters);
+    let utc = jiff::tz::TimeZone::UTC;
+    let page = scan::page(&dataset, &summary, &found, &charts, &utc, false, Language::Chinese);
+    let meta = html::Meta::of(&dataset, "scan", "", &utc);
+    assert!(html::render(&page, &meta, Language::Chinese).len() < html::MOST_BYTES);
+    let rows = failures::rows(&dataset, &filters, &verdicts);
     failures::ndjson(&rows).unwrap();
-    failures::page(&rows, false, &jiff::tz::TimeZone::UTC, Language::English);
+    failures::page(&rows, &charts, false, &jiff::tz::TimeZone::UTC, Language::English);
 }
 
 fn exercise_bytes(bytes: &[u8]) {

@@ -46,7 +46,7 @@ fn scan(bytes: &[u8]) -> Value {
     let dataset = read(bytes);
     let windows = ["3att".parse().unwrap(), "60s".parse().unwrap()];
     let summary = Summary::of(&dataset, &Filters::default(), &windows);
-    let mut json = serde_json::to_value(ScanV1::new(&dataset, &summary)).unwrap();
+    let mut json = serde_json::to_value(ScanV1::new(&dataset, &summary, &[])).unwrap();
     for key in ["bytes_compressed", "bytes_logical", "frames"] {
         json["inputs"][key] = Value::Null;
     }

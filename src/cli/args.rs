@@ -1,12 +1,20 @@
 //! The command line, as typed.
 
+mod shared;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compactions_args::CompactionsArgs;
+use super::explain_args::ExplainArgs;
+use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
+use crate::findings::Severity;
 use crate::report::lang::Language;
 use crate::windows::Window;
+
+pub use shared::{FilterArgs, InputArgs, OutputArgs, Redact, When};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,12 +43,22 @@ pub enum Command {
     Scan(ScanArgs),
     /// One row per failed attempt
     Failures(FailuresArgs),
+    /// One failure in full: what was sent, what came back, which rule gave the code, what a repair would have changed
+    Explain(ExplainArgs),
+    /// Do compactions cause failures? Every compaction, and the rate of failures around them
+    Compactions(CompactionsArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
+    /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
+    Export(ExportArgs),
     /// The request behind an attempt, rebuilt from the log; texts are hidden unless asked for
     Request(RequestArgs),
     /// One error text through every release's rules: its code, whether it is retried, what the text supports
     Classify(ClassifyArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// Man pages, one file for each command
+    Man(ManArgs),
     /// Retry policies: what the harness would refuse or silently do, and when it would try again
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -52,9 +70,15 @@ impl Command {
         match self {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
+            Self::Explain(args) => args.output.language(),
+            Self::Compactions(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
+            Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
+            Self::Completions(_) | Self::Man(_) => Language::from_environment(),
+            Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
+            Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
             Self::Policy(command) => command.output().language(),
         }
     }
@@ -78,9 +102,27 @@ pub struct ScanArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ScanFormat::Table, help_heading = "Output")]
     pub format: ScanFormat,
+    /// Which rules run and what they decide.
+    #[command(flatten)]
+    pub rules: RuleArgs,
     /// Count failed steps inside this window after a compaction: 8ev (events), 3att (attempts), 60s; may be repeated
     #[arg(long = "window", value_name = "WINDOW", default_values = ["8ev", "3att", "60s"])]
     pub windows: Vec<Window>,
+}
+
+/// Which rules run and what they decide.
+#[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Findings")]
+pub struct RuleArgs {
+    /// Exit with status 1 when a finding is at least as bad as this; previews never count
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<Severity>,
+    /// Run only this rule; may be repeated (docs/rules/README.md lists them)
+    #[arg(long, value_name = "RULE")]
+    pub only: Vec<String>,
+    /// Do not run this rule; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub ignore: Vec<String>,
 }
 
 /// Arguments of `failures`.
@@ -121,6 +163,26 @@ pub struct VerifyArgs {
     /// Read packed rows and embedded streams in full and check that texts and gaps agree
     #[arg(long)]
     pub deep: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics completions bash > /etc/bash_completion.d/dsh-forensics\n  dsh-forensics completions zsh > ~/.zfunc/_dsh-forensics\n  dsh-forensics completions fish > ~/.config/fish/completions/dsh-forensics.fish"
+)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dsh-forensics man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Directory that the pages are written into; it is made where it does not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 /// Formats of `verify`.
@@ -218,6 +280,8 @@ pub enum ScanFormat {
     Json,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 /// Formats of `failures`.
@@ -231,115 +295,6 @@ pub enum FailuresFormat {
     Csv,
     /// For a forum post
     Markdown,
-}
-
-/// What to read and how.
-#[derive(Debug, Args)]
-pub struct InputArgs {
-    /// Sessions root, project or session directory, log file, zip, or - for standard input
-    /// [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// Read the demo logs inside the program
-    #[arg(long, conflicts_with = "paths")]
-    pub demo: bool,
-    /// Worker threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Reading")]
-    pub jobs: Option<u16>,
-    /// Count a session under every path it is found at
-    #[arg(long, help_heading = "Reading")]
-    pub keep_duplicates: bool,
-    /// Context window of a model, tokens, where the log does not state it; may be repeated
-    #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
-    pub context_window: Vec<(String, u64)>,
-    /// Largest zstd window accepted, bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
-    pub max_window_bytes: u64,
-    /// Most bytes taken out of one frame
-    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, hide_short_help = true, help_heading = "Reading")]
-    pub max_frame_bytes: u64,
-    /// Longest line accepted, bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_short_help = true, help_heading = "Reading")]
-    pub max_line_bytes: usize,
-    /// Deepest JSON accepted
-    #[arg(long, value_name = "N", default_value_t = 128, hide_short_help = true, help_heading = "Reading")]
-    pub max_json_depth: usize,
-    /// Most entries read of a zip
-    #[arg(long, value_name = "N", default_value_t = 100_000, hide_short_help = true, help_heading = "Reading")]
-    pub max_zip_entries: usize,
-    /// Largest compression ratio accepted of a zip entry
-    #[arg(long, value_name = "N", default_value_t = 2_000, hide_short_help = true, help_heading = "Reading")]
-    pub max_zip_ratio: u64,
-}
-
-/// Filters: whole attempts are chosen.
-#[derive(Debug, Args, Default)]
-#[command(next_help_heading = "Filters")]
-pub struct FilterArgs {
-    /// Only attempts that ended at or after this time: RFC 3339, a date, or a span back from now (6d, 36h)
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
-    /// Only attempts that ended before this time
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
-    /// Time zone of dates typed and printed: an IANA name [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Option<String>,
-    /// Only sessions whose id begins with this
-    #[arg(long, value_name = "PREFIX")]
-    pub session: Vec<String>,
-    /// With --session: its forks and sub-agents as well
-    #[arg(long, requires = "session")]
-    pub with_descendants: bool,
-    /// Only this provider
-    #[arg(long, value_name = "NAME")]
-    pub provider: Vec<String>,
-    /// Only this model
-    #[arg(long, value_name = "NAME")]
-    pub model: Vec<String>,
-    /// Only failures with this code
-    #[arg(long, value_name = "CODE")]
-    pub code: Vec<String>,
-    /// Only projects whose directory name contains this
-    #[arg(long, value_name = "TEXT")]
-    pub project: Vec<String>,
-}
-
-/// When to do something that suits a terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// On a terminal
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-/// How to print.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub struct OutputArgs {
-    /// Write here instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Colours; NO_COLOR is respected
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    pub color: When,
-    /// Columns to fill [default: the terminal's, else $COLUMNS, else 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=1000))]
-    pub width: Option<u16>,
-    /// No progress bar, no remarks on standard error
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Language of what people read [default: from LC_ALL, LC_MESSAGES, LANG]
-    #[arg(long, value_enum, value_name = "LANG")]
-    pub lang: Option<Language>,
-}
-
-impl OutputArgs {
-    /// The language asked for, else the one of the environment.
-    pub fn language(&self) -> Language {
-        self.lang.unwrap_or_else(Language::from_environment)
-    }
+    /// One file for a browser, to attach to a report
+    Html,
 }

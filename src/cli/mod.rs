@@ -3,7 +3,10 @@
 //! Always: whether the input was partial is remembered in one place and decides the exit status.
 
 pub mod args;
+pub mod compactions_args;
 pub mod exit;
+pub mod explain_args;
+pub mod export_args;
 pub mod output;
 pub mod plan;
 pub mod policy_args;

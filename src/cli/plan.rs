@@ -1,23 +1,29 @@
 //! What was typed, resolved once: paths, filters, layout.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
-use super::args::{FilterArgs, InputArgs, OutputArgs, When};
+use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
+use crate::config::Config;
+use crate::context_window::{KnownWindows, configured};
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
 use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::policy::{FileKind, Release, read_settings};
+use crate::pseudonym::Pseudonyms;
+use crate::report::html::Meta;
 use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
+use crate::session::Route;
 
 /// Everything a command needs beside its own options.
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub struct Plan {
     pub layout: Layout,
     /// Language of what people read.
     pub language: Language,
+    /// Configuration file.
+    pub config: Config,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -38,15 +46,30 @@ pub struct Plan {
     demo: bool,
     jobs: Option<usize>,
     read: ReadOptions,
-    windows: Vec<(String, u64)>,
+    windows: KnownWindows,
+    typed_filters: Vec<String>,
+    redact: Redact,
+}
+
+/// Windows of a settings file of the harness.
+fn settings_windows(path: &Path) -> Result<Vec<(Route, u64)>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
+    let kind = FileKind::of(&path.to_string_lossy(), &text);
+    // Any release will do: windows are written alike in all of them.
+    let release: Release = "0.1.1-rc.2".parse()?;
+    let file = read_settings(&text, kind, &release).with_context(|| format!("--settings {shown}"))?;
+    Ok(configured(&file))
 }
 
 impl Plan {
     /// Resolves the arguments shared by the commands that read logs.
     ///
     /// # Errors
-    /// When a time or zone cannot be read, or no home directory is known.
+    /// When a time, a zone or the configuration cannot be read, or no home directory is known.
     pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
+        let config = Config::load(input.config.as_deref())?;
+        let from_file = config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens));
         let zone = if filters.tz.as_deref() == Some("local") {
             TimeZone::system()
         } else {
@@ -81,14 +104,21 @@ impl Plan {
             },
             zone,
             layout: layout(output),
-            language: output.language(),
+            language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            windows: input.context_window.clone(),
+            windows: KnownWindows {
+                // What was typed stands last and wins.
+                typed: from_file.chain(input.context_window.iter().cloned()).collect(),
+                settings: input.settings.as_deref().map(settings_windows).transpose()?.unwrap_or_default(),
+            },
+            config,
+            typed_filters: filters.typed(),
+            redact: output.redact,
         })
     }
 
@@ -97,7 +127,14 @@ impl Plan {
     /// # Errors
     /// When the worker threads cannot be started.
     pub fn load(&self) -> Result<Dataset> {
-        let discovery = self.discover();
+        self.load_from(self.discover())
+    }
+
+    /// [`Plan::load`] of logs found before.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -115,7 +152,27 @@ impl Plan {
         if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
             dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
         }
+        if self.is_strict() {
+            Pseudonyms::default().dataset(&mut dataset);
+        }
         Ok(dataset)
+    }
+
+    /// Whether session ids, projects and paths are replaced too.
+    pub fn is_strict(&self) -> bool {
+        self.redact == Redact::Strict
+    }
+
+    /// Hashes the inputs while they are read, for reports that name them.
+    pub fn hash_inputs(&mut self, wanted: bool) {
+        self.read.hash = wanted;
+    }
+
+    /// What stands behind a page of `command`.
+    pub fn meta(&self, dataset: &Dataset, command: &str) -> Meta {
+        let names = |typed: &&String| !typed.starts_with("--session") && !typed.starts_with("--project");
+        let shown = self.typed_filters.iter().filter(|typed| !self.is_strict() || names(typed));
+        Meta::of(dataset, command, &shown.map(String::as_str).collect::<Vec<_>>().join(", "), &self.zone)
     }
 
     /// No session fits `--session`: which ids look like what was typed.

@@ -3,25 +3,36 @@
 use anyhow::Result;
 
 use super::{finished, nothing_read};
+use crate::charts::Charts;
 use crate::cli::args::{FailuresArgs, FailuresFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
 use crate::evidence::Verdicts;
-use crate::report::{failures, markdown, terminal};
+use crate::report::{failures, html, markdown, terminal};
 
 pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
-    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    plan.hash_inputs(args.format == FailuresFormat::Html);
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
     let rows = failures::rows(&dataset, &plan.filters, &Verdicts::of(&dataset.sessions));
     let exit = finished(&dataset);
-    let page = || failures::page(&rows, exit == Exit::Partial, &plan.zone, plan.language);
+    let page = || {
+        failures::page(
+            &rows,
+            &Charts::of(&dataset.sessions, &plan.filters),
+            exit == Exit::Partial,
+            &plan.zone,
+            plan.language,
+        )
+    };
     let text = match args.format {
         FailuresFormat::Table => terminal::render(&page(), plan.layout),
         FailuresFormat::Markdown => markdown::render(&page()),
+        FailuresFormat::Html => html::render(&page(), &plan.meta(&dataset, "failures"), plan.language),
         FailuresFormat::Ndjson => failures::ndjson(&rows)?,
         FailuresFormat::Csv => failures::csv(&rows)?,
     };

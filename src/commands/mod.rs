@@ -3,6 +3,10 @@
 //! Always: commands hold no analysis of their own.
 
 mod classify;
+mod compactions;
+mod completions;
+mod explain;
+mod export;
 mod failures;
 mod policy;
 mod request;
@@ -28,9 +32,14 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Compactions(args) => compactions::run(args),
+        Command::Export(args) => export::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => completions::man(args),
         Command::Policy(command) => policy::run(command),
     }
 }

@@ -81,7 +81,7 @@ pub struct Context<'a> {
     /// Failures that hide behind another name.
     pub masked: Masked,
     /// Hits of a settings file that was given, with its name.
-    pub lint: Option<(&'a str, &'a [crate::policy::LintHit])>,
+    pub lint: Option<(String, Vec<crate::policy::LintHit>)>,
     successes: HashMap<RouteKey<'a>, Vec<i64>>,
     policies: HashMap<usize, BTreeMap<&'a str, RetryPolicy>>,
     archive_policies: BTreeMap<&'a str, RetryPolicy>,

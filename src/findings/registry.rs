@@ -6,6 +6,8 @@ use super::case::Context;
 use super::finding::{Finding, Severity};
 use super::rule::{LifeCycle, Rule};
 use super::rules;
+use crate::message;
+use crate::message::Message;
 use crate::policy::spelling::did_you_mean;
 
 /// All rules, by what they are about: codes, sizes, compactions, retries, time, logs, settings.
@@ -33,6 +35,7 @@ pub static RULES: &[&Rule] = &[
     &rules::compaction_storm::RULE,
     &rules::compaction_not_shrinking::RULE,
     &rules::open_compaction::RULE,
+    &rules::compaction_blamed::RULE,
     &rules::retry_after_abandoned::RULE,
     &rules::retry_before_retry_after::RULE,
     &rules::budget_shrunk_by_cancelled_wait::RULE,
@@ -70,13 +73,15 @@ impl Selection {
     ///
     /// # Errors
     /// With the first name that is none, and the nearest that is one.
-    pub fn checked(self) -> Result<Self, String> {
+    pub fn checked(self) -> Result<Self, Message> {
         let names = self.only.iter().chain(&self.ignore).chain(self.severities.keys());
         for name in names {
             if find(name).is_none() {
                 let near = did_you_mean(name, RULES.iter().map(|rule| rule.id));
-                let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-                return Err(format!("no rule is called {name:?}{hint} (docs/rules/README.md lists them)"));
+                return Err(match near {
+                    Some(near) => message!("findings.unknown-rule-near", name = format!("{name:?}"), near = near),
+                    None => message!("findings.unknown-rule", name = format!("{name:?}")),
+                });
             }
         }
         Ok(self)

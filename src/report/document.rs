@@ -183,6 +183,8 @@ pub enum Block {
     Verbatim(String),
     /// A chart.
     Chart(Chart),
+    /// A chart for pages that can draw; elsewhere a table beside it says the same.
+    Picture(Chart),
     /// From here on, details: what a forum post folds away under this heading.
     Fold(String),
 }

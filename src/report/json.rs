@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::correlation::{EffectV1, WindowV1};
+use super::findings::FindingV1;
 use super::sizes::RouteSizesV1;
 use crate::evidence::Verdict;
+use crate::findings::Finding;
 use crate::notice;
 use crate::pipeline::Dataset;
 use crate::redact::redact;
@@ -32,8 +35,10 @@ pub struct ScanV1 {
     compactions_by_outcome: OutcomesV1,
     sizes_by_route: Vec<RouteSizesV1>,
     windows: Vec<WindowV1>,
+    compaction_verdict: Option<&'static str>,
+    explanations: Vec<EffectV1>,
     top_sessions: Vec<SessionV1>,
-    findings: Vec<()>,
+    findings: Vec<FindingV1>,
     notices: Vec<NoticeV1>,
 }
 
@@ -124,18 +129,6 @@ struct OutcomesV1 {
 }
 
 #[derive(Debug, Serialize)]
-struct WindowV1 {
-    window: String,
-    failed_steps_inside: u64,
-    failed_steps_total: u64,
-    share: Option<f64>,
-    rate_ratio: Option<f64>,
-    rate_ratio_lo: Option<f64>,
-    rate_ratio_hi: Option<f64>,
-    p_value: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
 struct SessionV1 {
     session_id: String,
     project: Option<String>,
@@ -155,7 +148,7 @@ struct NoticeV1 {
 
 impl ScanV1 {
     /// Fills the contract from the counted numbers.
-    pub fn new(dataset: &Dataset, summary: &Summary) -> Self {
+    pub fn new(dataset: &Dataset, summary: &Summary, findings: &[Finding]) -> Self {
         let i = &dataset.inputs;
         let c = &summary.counts;
         let trigger = |t: Trigger| summary.triggers.get(&t).copied().unwrap_or(0);
@@ -243,20 +236,9 @@ impl ScanV1 {
                 open: outcome(CompactionOutcome::Open),
             },
             sizes_by_route: summary.sizes.iter().map(RouteSizesV1::from).collect(),
-            windows: summary
-                .windows
-                .iter()
-                .map(|w| WindowV1 {
-                    window: w.window.to_string(),
-                    failed_steps_inside: w.inside,
-                    failed_steps_total: w.total,
-                    share: (w.total > 0).then(|| w.inside as f64 / w.total as f64),
-                    rate_ratio: None,
-                    rate_ratio_lo: None,
-                    rate_ratio_hi: None,
-                    p_value: None,
-                })
-                .collect(),
+            windows: WindowV1::all(&summary.windows, summary.compaction_study.as_ref().map_or(&[], |s| &s.windows)),
+            compaction_verdict: summary.compaction_study.as_ref().map(|study| study.answer.verdict.name()),
+            explanations: summary.columns.explanations.iter().map(EffectV1::from).collect(),
             top_sessions: summary
                 .failing_sessions
                 .iter()
@@ -271,7 +253,7 @@ impl ScanV1 {
                     main_code: s.main_code.clone(),
                 })
                 .collect(),
-            findings: Vec::new(),
+            findings: findings.iter().map(FindingV1::from).collect(),
             notices: notice::group(&dataset.notices)
                 .into_iter()
                 .map(|n| NoticeV1 {

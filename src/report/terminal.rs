@@ -33,9 +33,13 @@ pub fn render(page: &Page, layout: Layout) -> String {
                 out.push_str(text);
                 out.push('\n');
             }
-            Block::Fold(_) => {}
-            // Drawn by the renderers that can; the sentence says what it shows.
-            Block::Chart(chart) => push_paragraph(&mut out, &Cell::from(chart.alternative.clone()), layout, ""),
+            Block::Fold(_) | Block::Picture(_) => {}
+            Block::Chart(chart) => {
+                out.push('\n');
+                push_paragraph(&mut out, &Cell::toned(chart.title.clone(), Tone::Strong), layout, "");
+                out.push_str(&super::bars::draw(chart, layout));
+                push_paragraph(&mut out, &Cell::toned(chart.alternative.clone(), Tone::Faint), layout, "");
+            }
         }
     }
     out
@@ -152,19 +156,22 @@ fn styled(cell: &Cell) -> TableCell {
     }
 }
 
-/// Indices of the columns to show: all, or without those of the highest ranks until the rest fits.
+/// Indices of the columns to show: those of the lowest ranks, as many as fit.
 fn columns_that_fit(table: &Table, width: usize) -> Vec<usize> {
     let natural = |i: usize| {
         table.rows.iter().map(|r| r[i].text.width()).chain([table.columns[i].title.width()]).max().unwrap_or(0)
     };
-    let mut shown: Vec<usize> = (0..table.columns.len()).collect();
-    loop {
-        let total: usize = shown.iter().map(|i| natural(*i) + 2).sum::<usize>().saturating_sub(2);
-        let droppable =
-            shown.iter().copied().filter(|i| table.columns[*i].rank > 0).max_by_key(|i| (table.columns[*i].rank, *i));
-        match droppable {
-            Some(drop) if total > width => shown.retain(|i| *i != drop),
-            _ => return shown,
+    let mut by_rank: Vec<usize> = (0..table.columns.len()).collect();
+    by_rank.sort_by_key(|i| (table.columns[*i].rank, *i));
+    let mut used = 0;
+    let mut shown: Vec<usize> = Vec::new();
+    for column in by_rank {
+        let needed = natural(column) + if shown.is_empty() { 0 } else { 2 };
+        if table.columns[column].rank == 0 || used + needed <= width {
+            used += needed;
+            shown.push(column);
         }
     }
+    shown.sort_unstable();
+    shown
 }

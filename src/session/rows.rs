@@ -270,6 +270,13 @@ pub struct StepRow {
     pub fate: Option<Fate>,
 }
 
+impl StepRow {
+    /// Error code of its last failing attempt.
+    pub fn last_code<'s>(&self, session: &'s SessionRows) -> Option<&'s str> {
+        self.last_failure.and_then(|i| session.attempts[i].failure.as_ref()).map(|f| f.code.as_str())
+    }
+}
+
 /// One turn.
 #[derive(Debug, Clone)]
 pub struct TurnRow {

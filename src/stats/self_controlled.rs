@@ -27,6 +27,17 @@ const WIDEST_LN_RATIO: f64 = 700.0;
 /// Strata without events, or without positive finite exposure on both sides, are left out and not counted.
 #[must_use]
 pub fn stratified_rate_ratio(strata: &[Stratum], level: Level) -> RateRatio {
+    stratified_rate_ratio_dispersed(strata, level, 1.0)
+}
+
+/// [`stratified_rate_ratio`] for events whose variance is `dispersion` times that of independent ones.
+///
+/// Events that come in bursts carry less information than their number. Quasi-likelihood: the deviance is divided by
+/// the dispersion, which leaves the estimate and widens the interval by its square root. Source: P. McCullagh and
+/// J. A. Nelder, *Generalized Linear Models*, 1989, section 9.2. A dispersion that is not positive counts as 1.
+#[must_use]
+pub fn stratified_rate_ratio_dispersed(strata: &[Stratum], level: Level, dispersion: f64) -> RateRatio {
+    let dispersion = if dispersion > 0.0 && dispersion.is_finite() { dispersion } else { 1.0 };
     let likelihood = Likelihood::of(strata);
     if likelihood.terms.is_empty() {
         return RateRatio::UNKNOWN;
@@ -37,7 +48,7 @@ pub fn stratified_rate_ratio(strata: &[Stratum], level: Level) -> RateRatio {
         (_, 0) => Best::Infinite,
         _ => Best::Finite(likelihood.most_likely()),
     };
-    let limit = level.chi_square();
+    let limit = level.chi_square() * dispersion;
     RateRatio {
         informative_strata: likelihood.terms.len(),
         inside_events: inside,
@@ -55,7 +66,7 @@ pub fn stratified_rate_ratio(strata: &[Stratum], level: Level) -> RateRatio {
             Best::Infinite => None,
             _ => Some(exp(likelihood.upper_bound(best, limit))),
         },
-        p_value: Some(chi_square_one_tail(likelihood.deviance(best, 0.0))),
+        p_value: Some(chi_square_one_tail(likelihood.deviance(best, 0.0) / dispersion)),
     }
 }
 

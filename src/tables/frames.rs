@@ -1,11 +1,14 @@
 //! Schemas and builders of the tables.
 
-use polars::prelude::{Column, DataFrame, NamedFrom, PolarsResult, Series};
+use polars::prelude::{DataFrame, PolarsResult};
 
-use crate::session::{AttemptRow, CompactionRow, RetryRow, SessionRows, StepRow, TurnRow};
+use super::columns::{column, frame};
+use super::within::Within;
+use crate::filter::Filters;
+use crate::session::{AttemptRow, CompactionRow, PruneRow, RetryRow, SessionRows, StepRow, TokenEstimate, TurnRow};
 
 /// Names of the tables, in the order of `docs/tables.md`.
-pub const TABLES: [&str; 6] = ["sessions", "turns", "steps", "attempts", "retries", "compactions"];
+pub const TABLES: [&str; 7] = ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes"];
 
 /// All tables of a dataset. Times are epoch milliseconds; unknown is null, never 0.
 #[derive(Debug)]
@@ -22,24 +25,41 @@ pub struct Tables {
     pub retries: DataFrame,
     /// One row per compaction.
     pub compactions: DataFrame,
+    /// One row per pruned tool result.
+    pub prunes: DataFrame,
 }
 
 impl Tables {
-    /// Builds all tables, each on a worker of its own.
+    /// Builds all tables of all rows, each on a worker of its own.
     ///
     /// # Errors
     /// When polars refuses a column (columns of unequal length: a bug).
     pub fn build(sessions: &[SessionRows]) -> PolarsResult<Self> {
-        let ((s, t), ((st, a), (r, c))) = rayon::join(
-            || rayon::join(|| session_table(sessions), || turn_table(sessions)),
+        Self::build_within(sessions, &Filters::default())
+    }
+
+    /// Builds all tables of the rows within the filters, by the rules that `scan` counts by. `--code` leaves out rows
+    /// with another error code.
+    ///
+    /// # Errors
+    /// As [`Tables::build`].
+    pub fn build_within(sessions: &[SessionRows], filters: &Filters) -> PolarsResult<Self> {
+        let within = Within::new(filters);
+        let ((s, t), ((st, a), (r, (c, p)))) = rayon::join(
+            || rayon::join(|| session_table(sessions), || turn_table(sessions, within)),
             || {
                 rayon::join(
-                    || rayon::join(|| step_table(sessions), || attempt_table(sessions)),
-                    || rayon::join(|| retry_table(sessions), || compaction_table(sessions)),
+                    || rayon::join(|| step_table(sessions, within), || attempt_table(sessions, within)),
+                    || {
+                        rayon::join(
+                            || retry_table(sessions, within),
+                            || rayon::join(|| compaction_table(sessions, within), || prune_table(sessions, within)),
+                        )
+                    },
                 )
             },
         );
-        Ok(Self { sessions: s?, turns: t?, steps: st?, attempts: a?, retries: r?, compactions: c? })
+        Ok(Self { sessions: s?, turns: t?, steps: st?, attempts: a?, retries: r?, compactions: c?, prunes: p? })
     }
 
     /// A table by its name.
@@ -51,43 +71,23 @@ impl Tables {
             "attempts" => &self.attempts,
             "retries" => &self.retries,
             "compactions" => &self.compactions,
+            "prunes" => &self.prunes,
             _ => return None,
         })
     }
 }
 
-/// A column of one value per row.
-fn column<R, T>(name: &str, rows: &[R], value: impl Fn(&R) -> T) -> Column
-where
-    Series: FromValues<T>,
-{
-    Series::from_values(name, rows.iter().map(value).collect()).into()
-}
-
-/// Which values a column can be made of; one place for polars' many conversions.
-trait FromValues<T> {
-    fn from_values(name: &str, values: Vec<T>) -> Series;
-}
-
-macro_rules! from_values {
-    ($($type:ty),*) => {
-        $(impl FromValues<$type> for Series {
-            fn from_values(name: &str, values: Vec<$type>) -> Series {
-                Series::new(name.into(), values)
-            }
-        })*
-    };
-}
-
-from_values!(u64, Option<u64>, Option<i64>, Option<f64>, f64, bool, String, Option<String>, Option<u32>, u32);
-
-/// Rows of all sessions with the session they belong to.
-fn flat<R>(sessions: &[SessionRows], rows: fn(&SessionRows) -> &[R]) -> Vec<(&SessionRows, &R)> {
-    sessions.iter().flat_map(|s| rows(s).iter().map(move |r| (s, r))).collect()
-}
-
-fn frame(columns: Vec<Column>) -> PolarsResult<DataFrame> {
-    DataFrame::new_infer_height(columns)
+/// Rows of all sessions with the session they belong to, as far as they are within the filters.
+fn flat<R>(
+    sessions: &[SessionRows],
+    rows: fn(&SessionRows) -> &[R],
+    keep: impl Fn(&SessionRows, &R) -> bool,
+) -> Vec<(&SessionRows, &R)> {
+    let mut kept = Vec::new();
+    for session in sessions {
+        kept.extend(rows(session).iter().filter(|row| keep(session, row)).map(|row| (session, row)));
+    }
+    kept
 }
 
 fn session_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
@@ -115,8 +115,8 @@ fn session_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
     ])
 }
 
-fn turn_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
-    let rows = flat(sessions, |s| s.turns.as_slice());
+fn turn_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.turns.as_slice(), |s, row| within.turn(s, row));
     let r: &[(&SessionRows, &TurnRow)] = &rows;
     frame(vec![
         column("session_id", r, |(s, _)| s.id.clone()),
@@ -129,12 +129,9 @@ fn turn_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
     ])
 }
 
-fn step_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
-    let rows = flat(sessions, |s| s.steps.as_slice());
+fn step_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.steps.as_slice(), |s, row| within.step(s, row));
     let r: &[(&SessionRows, &StepRow)] = &rows;
-    let code = |s: &SessionRows, step: &StepRow| {
-        step.last_failure.and_then(|i| s.attempts[i].failure.as_ref()).map(|f| f.code.clone())
-    };
     frame(vec![
         column("session_id", r, |(s, _)| s.id.clone()),
         column("turn", r, |(_, t)| t.turn),
@@ -143,13 +140,18 @@ fn step_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
         column("end_time_ms", r, |(_, t)| t.end_time),
         column("attempts", r, |(_, t)| t.attempts.len() as u64),
         column("failed", r, |(_, t)| t.failed),
-        column("code", r, |(s, t)| code(s, t)),
+        column("code", r, |(s, t)| t.last_code(s).map(str::to_owned)),
         column("fate", r, |(_, t)| t.fate.map(|f| f.name().to_owned())),
     ])
 }
 
-fn attempt_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
-    let rows = flat(sessions, |s| s.attempts.as_slice());
+/// Best estimate of an attempt's prompt.
+fn tokens(attempt: &AttemptRow) -> Option<TokenEstimate> {
+    attempt.request.as_ref().and_then(|request| request.tokens)
+}
+
+fn attempt_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.attempts.as_slice(), |s, row| within.attempt(s, row));
     let r: &[(&SessionRows, &AttemptRow)] = &rows;
     frame(vec![
         column("session_id", r, |(s, _)| s.id.clone()),
@@ -162,7 +164,7 @@ fn attempt_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
         column("first_time_ms", r, |(_, a)| a.first_time),
         column("time_ms", r, |(_, a)| a.time),
         column("duration_ms", r, |(_, a)| a.duration_ms()),
-        column("longest_gap_ms", r, |(_, a)| Some(a.longest_gap_ms)),
+        column("longest_gap_ms", r, |(_, a)| (a.chunks > 1).then_some(a.longest_gap_ms)),
         column("chunks", r, |(_, a)| a.chunks),
         column("provider", r, |(_, a)| a.route.provider.clone()),
         column("model", r, |(_, a)| a.route.model.clone()),
@@ -177,6 +179,13 @@ fn attempt_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
         column("cache_read_tokens", r, |(_, a)| a.usage.map(|u| u.cache_read)),
         column("cache_write_tokens", r, |(_, a)| a.usage.map(|u| u.cache_write)),
         column("output_tokens", r, |(_, a)| a.usage.map(|u| u.output)),
+        column("messages", r, |(_, a)| a.request.as_ref().map(|q| q.messages)),
+        column("body_bytes", r, |(_, a)| a.request.as_ref().and_then(|q| q.body_bytes)),
+        column("request_tokens", r, |(_, a)| tokens(a).map(|t| t.value)),
+        column("request_tokens_lo", r, |(_, a)| tokens(a).map(|t| t.low)),
+        column("request_tokens_hi", r, |(_, a)| tokens(a).map(|t| t.high)),
+        column("request_tokens_method", r, |(_, a)| tokens(a).map(|t| t.method.name().to_owned())),
+        column("reserved_output_tokens", r, |(_, a)| a.request.as_ref().and_then(|q| q.reserved_output)),
         column("retries_before", r, |(_, a)| a.retries_before),
         column("retry_scheduled", r, |(_, a)| a.retry.is_some()),
         column("fate", r, |(_, a)| a.fate.map(|f| f.name().to_owned())),
@@ -187,8 +196,8 @@ fn attempt_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
     ])
 }
 
-fn retry_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
-    let rows = flat(sessions, |s| s.retries.as_slice());
+fn retry_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.retries.as_slice(), |s, row| within.retry(s, row));
     let r: &[(&SessionRows, &RetryRow)] = &rows;
     let next = |s: &SessionRows, row: &RetryRow| row.next_attempt.map(|i| s.attempts[i].outcome.name().to_owned());
     frame(vec![
@@ -210,8 +219,8 @@ fn retry_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
     ])
 }
 
-fn compaction_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
-    let rows = flat(sessions, |s| s.compactions.as_slice());
+fn compaction_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.compactions.as_slice(), |s, row| within.compaction(s, row));
     let r: &[(&SessionRows, &CompactionRow)] = &rows;
     frame(vec![
         column("session_id", r, |(s, _)| s.id.clone()),
@@ -229,5 +238,17 @@ fn compaction_table(sessions: &[SessionRows]) -> PolarsResult<DataFrame> {
         column("tokens_before", r, |(_, c)| c.tokens_before),
         column("tokens_after", r, |(_, c)| c.tokens_after),
         column("caused_by_failure_seq", r, |(_, c)| c.caused_by_failure_seq),
+    ])
+}
+
+fn prune_table(sessions: &[SessionRows], within: Within<'_>) -> PolarsResult<DataFrame> {
+    let rows = flat(sessions, |s| s.prunes.as_slice(), |_, row| within.prune(row));
+    let r: &[(&SessionRows, &PruneRow)] = &rows;
+    frame(vec![
+        column("session_id", r, |(s, _)| s.id.clone()),
+        column("seq", r, |(_, p)| p.seq),
+        column("time_ms", r, |(_, p)| p.time),
+        column("trigger", r, |(_, p)| p.trigger.name().to_owned()),
+        column("shadowed_tokens", r, |(_, p)| p.shadowed_tokens),
     ])
 }

@@ -49,6 +49,7 @@ pub struct Log {
     step_open: bool,
     retries: u64,
     compactions: u64,
+    always: bool,
     last_failure: Value,
 }
 
@@ -73,6 +74,7 @@ impl Log {
             step_open: false,
             retries: 0,
             compactions: 0,
+            always: false,
             last_failure: Value::Null,
         }
     }
@@ -108,6 +110,21 @@ impl Log {
         self
     }
 
+    /// The window is not logged.
+    pub fn without_window(&mut self) -> &mut Self {
+        self.window = 0;
+        self
+    }
+
+    /// A tool result of this many characters, about four to a token.
+    pub fn large_tool_result(&mut self, characters: usize) -> &mut Self {
+        let text = "the crane lifts a crate of lamps onto quay nine ".repeat(characters.div_ceil(48));
+        let content = json!([{"type": "text", "text": text}]);
+        let block = json!({"type": "tool-result", "toolCallId": "call-1", "content": content});
+        let message = json!({"role": "user", "content": [block]});
+        self.surface("tool/result", json!({"turn": self.turn, "step": self.step, "message": message}), json!("append"))
+    }
+
     /// Begins a turn; what is open ends as completed.
     pub fn turn(&mut self) -> &mut Self {
         self.end_turn(json!({"kind": "completed"}));
@@ -137,10 +154,11 @@ impl Log {
                 "request/header",
                 json!({"header": {"config": config, "system": "Be brief.", "tools": []}, "reason": "initial"}),
             );
-            self.event(
-                "request/context",
-                json!({"provider": self.provider, "model": self.model, "contextWindow": self.window}),
-            );
+            let mut context = json!({"provider": self.provider, "model": self.model});
+            if self.window > 0 {
+                context["contextWindow"] = json!(self.window);
+            }
+            self.event("request/context", context);
         }
         self
     }
@@ -184,6 +202,18 @@ impl Log {
         self.chunk(json!({"type": "finish", "reason": {"kind": "error", "failure": self.last_failure}}))
     }
 
+    /// An attempt that fails as `llm-deepseek` logs it: with `status`, `providerRetryAfterMs`, say.
+    pub fn failed_with(&mut self, failure: Value) -> &mut Self {
+        self.last_failure = failure;
+        self.chunk(json!({"type": "finish", "reason": {"kind": "error", "failure": self.last_failure}}))
+    }
+
+    /// Retries from here on are those of mode `always`.
+    pub fn always(&mut self) -> &mut Self {
+        self.always = true;
+        self
+    }
+
     /// The retry after a failed attempt, waited for.
     pub fn retry(&mut self, delay_ms: i64) -> &mut Self {
         self.retry_scheduled(delay_ms);
@@ -197,7 +227,8 @@ impl Log {
         self.retries += 1;
         let data = json!({
             "retryId": self.retry_id(), "turn": self.turn, "step": self.step, "provider": self.provider,
-            "mode": "normal", "policyKey": "{}", "retry": self.retries, "maxRetries": 5,
+            "mode": if self.always { "always" } else { "normal" }, "policyKey": "{}", "retry": self.retries,
+            "maxRetries": if self.always { Value::Null } else { json!(5) },
             "delayMs": delay_ms as f64 + 0.25, "failure": self.last_failure,
         });
         self.event("llm/retry", data)

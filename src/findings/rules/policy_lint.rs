@@ -10,7 +10,7 @@ use crate::report::numbers::grouped;
 rule!("policy-lint", Warning, Stable);
 
 fn check(context: &Context<'_>) -> Option<Draft> {
-    let (file, hits) = context.lint?;
+    let (file, hits) = context.lint.as_ref()?;
     let hits: Vec<_> = hits.iter().filter(|hit| hit.severity != Severity::Note).collect();
     if hits.is_empty() {
         return None;

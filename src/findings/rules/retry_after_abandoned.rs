@@ -9,6 +9,9 @@ use crate::session::Fate;
 
 rule!("retry-after-abandoned", Error, Stable);
 
+/// Longest maxDelayMs proposed, milliseconds.
+const LONGEST_PROPOSED_MS: f64 = 3_600_000.0;
+
 fn check(context: &Context<'_>) -> Option<Draft> {
     let cases = context.cases_where(|case| abandoned(context, case));
     let first = cases.first()?;
@@ -17,7 +20,10 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let asked = || cases.iter().filter_map(|case| case.failure.retry_after_ms);
     let (shortest, longest) = (asked().fold(f64::MAX, f64::min), asked().fold(0.0, f64::max));
     let cap = policy.backoff.max_delay_ms;
-    policy.backoff.max_delay_ms = longest;
+    // Beyond an hour (a date far away, say) a wait helps nobody.
+    let worth = asked().filter(|ms| *ms <= LONGEST_PROPOSED_MS).fold(policy.backoff.max_delay_ms, f64::max);
+    policy.backoff.max_delay_ms = worth;
+    let settings = (worth > cap).then(|| to_settings_yaml(provider, &policy));
     let draft = Draft::of_cases(context, &cases, message!("findings.retry-after-abandoned"))?;
     Some(
         draft
@@ -29,7 +35,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
                 longest = span(longest as i64),
                 cap = span(cap as i64),
             ))
-            .settings(Some(to_settings_yaml(provider, &policy))),
+            .settings(settings),
     )
 }
 

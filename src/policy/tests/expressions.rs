@@ -107,13 +107,13 @@ fn wrong_expressions_say_what_is_wrong() {
         "dsh-default + no-retry EMPTY_RESPONSE,RATE_LIMIT,SERVER,TIMEOUT,TRANSPORT",
     ]
     .map(refuse);
-    let no_base = "an expression starts with a policy: a file's policy, \"current\", or one of dsh-default, dsh-always, \
-                   aws-standard, polly, resilience4j, tenacity";
+    let presets = crate::policy::presets::PRESET_NAMES.join(", ");
+    let no_base = format!("an expression starts with a policy: a file's policy, \"current\", or one of {presets}");
     assert_eq!(
         messages,
         [
-            no_base,
-            no_base,
+            no_base.as_str(),
+            no_base.as_str(),
             "there is no policy \"dsh-defualt\" (did you mean \"dsh-default\"?)",
             "there is no policy \"nothing\"",
             "\"1.x\" is not a release number (expected a form such as 0.1.0-rc.7)",

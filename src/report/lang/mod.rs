@@ -12,14 +12,16 @@ use crate::message::{Message, Value};
 mod tests;
 
 /// The language of everything that people read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Deserialize)]
 pub enum Language {
     /// English
     #[default]
     #[value(name = "en")]
+    #[serde(rename = "en")]
     English,
     /// 中文
     #[value(name = "zh")]
+    #[serde(rename = "zh")]
     Chinese,
 }
 
@@ -34,14 +36,23 @@ macro_rules! areas {
 
 // One line per area, so that two people who add one do not meet.
 areas! {
+    "charts",
+    "common",
+    "evidence",
+    "explain",
+    "compactions",
     "classify",
     "common",
     "lint",
     "policy",
     "definitions",
     "errors",
+    "export",
     "failures",
+    "findings",
+    "html",
     "notices",
+    "rules",
     "scan",
     "verify",
     "what_if",

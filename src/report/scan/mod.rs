@@ -6,11 +6,15 @@ mod tables;
 
 use jiff::tz::TimeZone;
 
+use super::charts::{fill, fill_rate, over_time, retries};
+use super::compactions;
+use super::correlation;
 use super::document::{Block, Cell, Page, Tone};
+use super::findings::Found;
 use super::lang::Language;
 use super::numbers::{bytes, grouped, moment, percent, span};
 use super::words;
-use crate::evidence::Verdict;
+use crate::charts::Charts;
 use crate::message;
 use crate::message::Message;
 use crate::notice;
@@ -19,7 +23,15 @@ use crate::redact::redact;
 use crate::summary::Summary;
 
 /// Builds the page.
-pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: bool, language: Language) -> Page {
+pub fn page(
+    dataset: &Dataset,
+    summary: &Summary,
+    found: &Found,
+    charts: &Charts,
+    zone: &TimeZone,
+    narrowed: bool,
+    language: Language,
+) -> Page {
     let mut page = Page::default();
     page.blocks.push(Block::Title(language.render(&headline(dataset, summary))));
     let faint = |message: &Message| Cell::toned(language.render(message), Tone::Faint);
@@ -32,17 +44,19 @@ pub fn page(dataset: &Dataset, summary: &Summary, zone: &TimeZone, narrowed: boo
         let partial = message!("scan.partial", n = grouped(dataset.inputs.unreadable_archives));
         page.text(Cell::toned(language.render(&partial), Tone::Warn));
     }
-    for sentence in verdict(summary) {
-        page.text(Cell::toned(language.render(&sentence), Tone::Warn));
-    }
+    page.blocks.extend(super::findings::brief(found, language));
     page.blocks.push(Block::Table(tables::levels(summary, language)));
+    page.blocks.extend(over_time(charts, language).map(Block::Chart));
+    page.blocks.extend(fill(charts, language).map(Block::Chart));
+    page.blocks.extend(fill_rate(charts, language).map(Block::Picture));
+    page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Table(tables::codes(summary, language)));
     page.blocks.push(Block::Fold(language.say("scan.details")));
     page.blocks.push(Block::Table(tables::routes(summary, language)));
     page.blocks.push(Block::Table(super::sizes::table(&summary.sizes, language)));
     push_retries(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::compactions(summary, language)));
-    page.blocks.push(Block::Table(tables::windows(summary, language)));
+    push_correlations(&mut page, summary, language);
     page.blocks.push(Block::Table(tables::sessions(summary, language)));
     push_unknown_types(&mut page, summary, language);
     push_notices(&mut page, dataset, language);
@@ -82,31 +96,19 @@ fn inputs_line(dataset: &Dataset) -> Message {
     )
 }
 
-/// The answer in words: what failed most, whether its code is true, how much says nothing.
-fn verdict(summary: &Summary) -> Vec<Message> {
-    let counts = &summary.counts;
-    let mut said = Vec::new();
-    if let Some((code, n)) = summary.by_code.first().filter(|_| counts.failed_attempts > 0) {
-        let contradicted = summary.verdicts_by_code.get(&(code.clone(), Verdict::Contradicted)).copied().unwrap_or(0);
-        let key = if contradicted > 0 { "scan.main-code-contradicted" } else { "scan.main-code" };
-        let sentence = Message::new(key)
-            .with("code", redact(code))
-            .with("steps", grouped(n.failed_steps))
-            .with("failed", grouped(counts.failed_steps))
-            .with("attempts", grouped(n.failed_attempts));
-        said.push(if contradicted > 0 { sentence.with("contradicted", grouped(contradicted)) } else { sentence });
-    } else if counts.steps > 0 && counts.failed_steps == 0 {
-        said.push(Message::new("scan.no-failure"));
+/// The windows with the answer in words, and what else goes with failures.
+fn push_correlations(page: &mut Page, summary: &Summary, language: Language) {
+    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
+    let studies = summary.compaction_study.as_ref().map_or(&[][..], |study| &study.windows);
+    page.blocks.push(Block::Table(correlation::windows_table(&summary.windows, studies, shown, language)));
+    if let Some(study) = summary.compaction_study.as_ref().filter(|_| shown) {
+        page.text(compactions::answer(summary, study, language));
     }
-    if summary.bodyless_failures > 0 {
-        said.push(message!(
-            "scan.bodyless",
-            n = grouped(summary.bodyless_failures),
-            failed = grouped(counts.failed_attempts),
-            rate = percent(summary.bodyless_failures, counts.failed_attempts),
-        ));
+    if let Some((lines, note)) = correlation::explanations(&summary.columns, language) {
+        page.blocks.push(Block::Heading(language.say("compactions.columns")));
+        page.blocks.push(Block::List(lines));
+        page.text(note);
     }
-    said
 }
 
 fn push_retries(page: &mut Page, summary: &Summary, language: Language) {

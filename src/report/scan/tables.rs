@@ -167,30 +167,6 @@ pub(super) fn compactions(summary: &Summary, language: Language) -> Table {
     }
 }
 
-pub(super) fn windows(summary: &Summary, language: Language) -> Table {
-    let say = |key| language.say(key);
-    let shown = summary.counts.compactions > 0 && summary.counts.failed_steps > 0;
-    let rows = summary.windows.iter().filter(|_| shown).map(|w| {
-        vec![
-            w.window.to_string().into(),
-            grouped(w.inside).into(),
-            grouped(w.total).into(),
-            percent(w.inside, w.total).into(),
-        ]
-    });
-    Table {
-        title: say("scan.windows"),
-        columns: vec![
-            Column::text(say("scan.window"), 0).means(Term::AfterCompaction),
-            Column::number(say("scan.inside"), 0).means(Term::AfterCompaction),
-            Column::number(say("scan.of-all"), 0).means(Term::Step),
-            Column::number(say("scan.share"), 0).means(Term::Share),
-        ],
-        rows: rows.collect(),
-        note: Some(say("scan.windows-note")),
-    }
-}
-
 pub(super) fn sessions(summary: &Summary, language: Language) -> Table {
     const SHOWN: usize = 10;
     let say = |key| language.say(key);

@@ -111,3 +111,17 @@ fn one_stratum_equals_the_crude_ratio() {
         assert!(found.lower.unwrap() < expected && expected < found.upper.unwrap());
     }
 }
+
+/// Quasi-likelihood leaves the estimate and moves the bounds; a dispersion of 1 changes nothing.
+#[test]
+fn dispersion_widens_the_interval_and_leaves_the_estimate() {
+    let strata = [
+        Stratum { inside_events: 8, inside_exposure: 40.0, outside_events: 20, outside_exposure: 300.0 },
+        Stratum { inside_events: 3, inside_exposure: 25.0, outside_events: 9, outside_exposure: 200.0 },
+    ];
+    let plain = stratified_rate_ratio(&strata, Level::NINETY_FIVE);
+    assert_eq!(super::stratified_rate_ratio_dispersed(&strata, Level::NINETY_FIVE, 1.0), plain);
+    let wide = super::stratified_rate_ratio_dispersed(&strata, Level::NINETY_FIVE, 2.5);
+    assert_eq!(wide.estimate, plain.estimate);
+    assert!(wide.lower < plain.lower && wide.upper > plain.upper && wide.p_value > plain.p_value);
+}

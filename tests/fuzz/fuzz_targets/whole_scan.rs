@@ -31,5 +31,5 @@ fuzz_target!(|bytes: &[u8]| {
     let dataset = read_all(discovery, options, &|_| {});
     let filters = Filters::default();
     let summary = Summary::of(&dataset, &filters, &[]);
-    let _ = serde_json::to_string(&ScanV1::new(&dataset, &summary));
+    let _ = serde_json::to_string(&ScanV1::new(&dataset, &summary, &[]));
 });
