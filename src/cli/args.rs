@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::check_args::CheckArgs;
 use super::compactions_args::CompactionsArgs;
 use super::export_args::ExportArgs;
 use super::policy_args::PolicyCommand;
@@ -40,6 +41,8 @@ pub enum Command {
     Failures(FailuresArgs),
     /// Do compactions cause failures? Every compaction, and the rate of failures around them
     Compactions(CompactionsArgs),
+    /// A gate for CI: fails when findings, classifications, decisions or failure rates got worse than a baseline
+    Check(CheckArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
     /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
@@ -64,6 +67,7 @@ impl Command {
             Self::Scan(args) => args.output.language(),
             Self::Failures(args) => args.output.language(),
             Self::Compactions(args) => args.output.language(),
+            Self::Check(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
             Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),

@@ -3,10 +3,12 @@
 //! In: the rows of all sessions. Out: a [`Judgement`] per failed attempt. One pass builds an index of the successes per
 //! route; each failure then costs a look-up, so the whole is linear in the attempts.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::codes::{FixableBy, Route, SupportedCode, retried_by_default};
 use super::supports::{Supported, supports};
+use crate::event::Failure;
 use crate::session::{AttemptRow, Fate, OVERFLOW, Outcome, SessionRows};
 
 #[cfg(test)]
@@ -81,6 +83,14 @@ pub struct Verdicts {
 impl Verdicts {
     /// Judges every failed attempt.
     pub fn of(sessions: &[SessionRows]) -> Self {
+        Self::of_codes(sessions, |_, failure| Cow::Borrowed(&failure.code))
+    }
+
+    /// Judges every failed attempt as if it had been given another code: the one of another release, say.
+    pub fn of_codes<'s>(
+        sessions: &'s [SessionRows],
+        code: impl Fn(&'s AttemptRow, &'s Failure) -> Cow<'s, str>,
+    ) -> Self {
         let successes = Successes::of(sessions);
         let mut texts: HashMap<(&str, Option<u16>, Route), Supported> = HashMap::new();
         let mut judgements = HashMap::new();
@@ -95,7 +105,7 @@ impl Verdicts {
                     .entry((&failure.message, failure.status, route))
                     .or_insert_with(|| supports(&failure.message, failure.status, route));
                 let trial = Trial { session, attempt, text, successes: &successes, identical: &identical };
-                judgements.insert((session_index, index), trial.judge(&failure.code));
+                judgements.insert((session_index, index), trial.judge(&code(attempt, failure)));
             }
         }
         Self { judgements }
