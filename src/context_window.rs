@@ -1,12 +1,14 @@
-//! In: attempts with the window that the log states, windows typed by the user, error messages.
+//! In: attempts with the window that the log states, windows typed by the user or configured, error messages.
 //! Out: every attempt's window with its source.
-//! Always: what the log states wins; then what the user typed; then what the provider's own error says; else unknown.
+//! Always: the log wins; then what was typed; then the harness's settings; then the provider's own error; else unknown.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use crate::policy::node::Node;
+use crate::policy::settings::{RouteSettings, SettingsFile};
 use crate::session::{Route, SessionRows};
 
 /// Where a context window comes from.
@@ -16,8 +18,19 @@ pub enum WindowSource {
     Logged,
     /// `--context-window MODEL=N`.
     Typed,
+    /// `--settings FILE`: `contextWindow` of the model in the harness's settings.
+    Settings,
     /// A number in an error message of the same route.
     ErrorMessage,
+}
+
+/// Windows that stand in no log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownWindows {
+    /// Typed: model and tokens; of several for one model the last counts.
+    pub typed: Vec<(String, u64)>,
+    /// From a settings file: route and tokens.
+    pub settings: Vec<(Route, u64)>,
 }
 
 impl WindowSource {
@@ -26,6 +39,7 @@ impl WindowSource {
         match self {
             Self::Logged => "logged",
             Self::Typed => "typed",
+            Self::Settings => "settings",
             Self::ErrorMessage => "error_message",
         }
     }
@@ -44,6 +58,21 @@ pub fn parse_window(text: &str) -> Result<(String, u64), String> {
     }
 }
 
+/// The windows that a settings file gives its models. Models without `contextWindow` are left out: what the harness
+/// assumes for them depends on its catalogue.
+pub fn configured(file: &SettingsFile) -> Vec<(Route, u64)> {
+    let of_route = |route: &RouteSettings| -> Vec<(Route, u64)> {
+        let models = route.profile.get("models").map(Node::items).unwrap_or_default();
+        let window = |model: &Node| {
+            let tokens = model.get("contextWindow")?.number().filter(|n| (1.0..1e15).contains(n))?;
+            let route = Route { provider: route.route.clone(), model: model.get("id")?.text()?.to_owned() };
+            Some((route, tokens as u64))
+        };
+        models.iter().filter_map(window).collect()
+    };
+    file.routes.iter().flat_map(of_route).collect()
+}
+
 /// Wordings in which providers state the limit (spec of the error texts: `docs/codes.md`).
 #[allow(clippy::expect_used)] // A constant pattern; a test uses it.
 static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
@@ -60,14 +89,17 @@ pub fn stated_window(message: &str) -> Option<u64> {
 }
 
 /// Fills windows that the log does not state.
-pub fn fill(sessions: &mut [SessionRows], typed: &[(String, u64)]) {
+pub fn fill(sessions: &mut [SessionRows], known: &KnownWindows) {
     let mut stated: HashMap<Arc<Route>, u64> = HashMap::new();
     for attempt in sessions.iter_mut().flat_map(|s| &mut s.attempts) {
         if attempt.window.is_some() {
             attempt.window_source = Some(WindowSource::Logged);
-        } else if let Some((_, tokens)) = typed.iter().rfind(|(model, _)| *model == attempt.route.model) {
+        } else if let Some((_, tokens)) = known.typed.iter().rfind(|(model, _)| *model == attempt.route.model) {
             attempt.window = Some(*tokens);
             attempt.window_source = Some(WindowSource::Typed);
+        } else if let Some((_, tokens)) = known.settings.iter().rfind(|(route, _)| *route == *attempt.route) {
+            attempt.window = Some(*tokens);
+            attempt.window_source = Some(WindowSource::Settings);
         } else if let Some(tokens) = attempt.failure.as_ref().and_then(|f| stated_window(&f.message)) {
             stated.insert(Arc::clone(&attempt.route), tokens);
         }
@@ -85,7 +117,9 @@ pub fn fill(sessions: &mut [SessionRows], typed: &[(String, u64)]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_window, stated_window};
+    use super::{configured, parse_window, stated_window};
+    use crate::policy::{FileKind, Release, read_settings};
+    use crate::session::Route;
 
     #[test]
     fn limits_in_error_texts_are_read() {
@@ -103,5 +137,14 @@ mod tests {
     fn a_typed_window_names_its_model() {
         assert_eq!(parse_window("a=b/c=1_000_000"), Ok(("a=b/c".to_owned(), 1_000_000)));
         assert!(parse_window("m=0").is_err() && parse_window("=5").is_err() && parse_window("m").is_err());
+    }
+
+    #[test]
+    fn settings_give_windows_to_the_models_of_each_provider() {
+        let text = "llm-pi-ai:\n  providers:\n    gw:\n      models:\n      - id: big\n        contextWindow: 131072\n      \
+                    - id: plain\nllm-deepseek:\n  models:\n  - id: big\n    contextWindow: 1000000\n";
+        let file = read_settings(text, FileKind::Settings, &"0.1.1".parse::<Release>().unwrap()).unwrap();
+        let route = |provider: &str| Route { provider: provider.into(), model: "big".into() };
+        assert_eq!(configured(&file), [(route("gw"), 131_072), (route("deepseek-official"), 1_000_000)]);
     }
 }

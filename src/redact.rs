@@ -21,6 +21,10 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r#"(?i)\b(api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret(?:[-_ ]?(?:access)?[-_ ]?key)?|password|passwd|authorization|x-api-key)\b(["']?\s*[:=]\s*["']?)[^\s"',;}]{4,}"#, "$1$2<secret>"),
         (r"\b([a-z][a-z0-9+.-]*://)[^\s/@:]+(?::[^\s/@]*)?@", "$1<credentials>@"),
         (r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", "<email>"),
+        (r"(?i)\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|intranet|local|lan|corp|localdomain)\b", "<host>"),
+        (r"(?i)\b(ENOTFOUND|EAI_AGAIN)(\s+)[a-z0-9_.-]+", "$1$2<host>"),
+        (r"(?i)\b[a-z_][a-z0-9_.-]*@[a-z0-9][a-z0-9.-]*([:~])", "<user>@<host>$1"),
+        (r#"(?i)\b(user(?:name)?|logname|login)=[^\s"',;&]+"#, "$1=<user>"),
         (r"(?i)(?:/home/|/Users/|[a-z]:\\Users\\|/var/home/)[^/\\\s:]+", "~"),
         (r"/root(?P<end>/|\b)", "~$end"),
     ]
@@ -32,6 +36,80 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 #[allow(clippy::expect_used)] // A constant pattern.
 static LONG_TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_=-]{24,}").expect("constant pattern"));
 
+/// Hosts in URLs and addresses in numbers; which of them tell something is decided by [`is_public`].
+#[allow(clippy::expect_used)] // A constant pattern.
+static HOST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?P<before>\b[a-z][a-z0-9+.-]*://(?:<credentials>@)?)?(?P<host>(?:\d{1,3}\.){3}\d{1,3}\b|[a-z0-9][a-z0-9_.-]*|\[[0-9a-f:]+\])")
+        .expect("constant pattern")
+});
+
+/// Names of people in the home directories of a text.
+#[allow(clippy::expect_used)] // A constant pattern.
+static HOME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?i)(?:/home/|/Users/|[a-z]:\\Users\\)([^/\\\s:"']{3,})"#).expect("constant pattern")
+});
+
+/// Public endpoints of providers name no person and no machine of the user, and are evidence.
+const PUBLIC_DOMAINS: [&str; 12] = [
+    "deepseek.com",
+    "openai.com",
+    "anthropic.com",
+    "googleapis.com",
+    "openrouter.ai",
+    "siliconflow.cn",
+    "aliyuncs.com",
+    "volces.com",
+    "moonshot.cn",
+    "bigmodel.cn",
+    "minimaxi.com",
+    "github.com",
+];
+
+fn is_public(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let loopback = host == "localhost" || host.starts_with("127.") || host == "0.0.0.0" || host == "[::1]";
+    loopback
+        || PUBLIC_DOMAINS
+            .iter()
+            .any(|d| host.strip_suffix(d).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+fn hide_hosts(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") && !text.bytes().any(|b| b.is_ascii_digit()) {
+        return Cow::Borrowed(text);
+    }
+    HOST.replace_all(text, |found: &regex::Captures<'_>| {
+        let host = &found["host"];
+        let before = found.name("before").map_or("", |m| m.as_str());
+        let address = host.split('.').count() == 4 && host.split('.').all(|part| part.parse::<u8>().is_ok());
+        if (!before.is_empty() || address) && !is_public(host) {
+            format!("{before}<host>")
+        } else {
+            found[0].to_owned()
+        }
+    })
+}
+
+/// The names that home directories give away, wherever else they stand in the text.
+fn hide_people(original: &str, clean: String) -> String {
+    let mut clean = clean;
+    for found in HOME.captures_iter(original) {
+        let name = &found[1];
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut out = String::with_capacity(clean.len());
+        let mut rest = clean.as_str();
+        while let Some(at) = rest.find(name) {
+            let whole = !rest[..at].ends_with(is_word) && !rest[at + name.len()..].starts_with(is_word);
+            out.push_str(&rest[..at]);
+            out.push_str(if whole { "<user>" } else { name });
+            rest = &rest[at + name.len()..];
+        }
+        out.push_str(rest);
+        clean = out;
+    }
+    clean
+}
+
 /// Replaces credentials, addresses and home directories by stable placeholders.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
@@ -39,6 +117,12 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         if let Cow::Owned(replaced) = pattern.replace_all(&clean, *placeholder) {
             clean = Cow::Owned(replaced);
         }
+    }
+    if let Cow::Owned(replaced) = hide_hosts(&clean) {
+        clean = Cow::Owned(replaced);
+    }
+    if matches!(clean, Cow::Owned(_)) && HOME.is_match(text) {
+        clean = Cow::Owned(hide_people(text, clean.into_owned()));
     }
     if let Cow::Owned(replaced) =
         LONG_TOKEN.replace_all(
@@ -84,11 +168,16 @@ mod tests {
             ("got Bearer abcdefgh12345678 back", "got <bearer> back"),
             ("AKIAIOSFODNN7EXAMPLE is not allowed", "<aws-key> is not allowed"),
             ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123 expired", "token <jwt> expired"),
-            ("https://user:pass@gate.example/v1", "https://<credentials>@gate.example/v1"),
+            ("https://user:pass@gate.example/v1", "https://<credentials>@<host>/v1"),
             ("contact ops@example.com", "contact <email>"),
             ("ENOENT /home/liwei/.dsh/sessions", "ENOENT ~/.dsh/sessions"),
             ("open C:\\Users\\李伟\\key.txt", "open ~\\key.txt"),
             ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "<pem>"),
+            ("getaddrinfo ENOTFOUND gate.acme.internal", "getaddrinfo ENOTFOUND <host>"),
+            ("connect ECONNREFUSED 10.2.3.4:8080", "connect ECONNREFUSED <host>:8080"),
+            ("POST https://llm-gate.acme.example:8443/v1 502", "POST https://<host>:8443/v1 502"),
+            ("EACCES /home/liwei/a (owner liwei, not liweiming)", "EACCES ~/a (owner <user>, not liweiming)"),
+            ("ssh liwei@build-7: refused, user=liwei", "ssh <user>@<host>: refused, user=<user>"),
             ("id 3Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Ps", "id <token>"),
         ] {
             let seen = redact(text);
@@ -104,6 +193,9 @@ mod tests {
     fn plain_error_texts_stay_as_they_are() {
         for text in [
             "400 status code (no body)",
+            "POST https://api.deepseek.com/chat/completions 503",
+            "connect ECONNREFUSED 127.0.0.1:8080",
+            "dsh 0.1.1-rc.2 with pi-ai 0.58.4: retry in 1.5 s",
             "request req_3a531fabbf60ed0b failed",
             "session 7431dfda-f8b0-55ee-a54f-bdb7c3bf3304",
             "当前分组上游负载已饱和，请稍后再试",

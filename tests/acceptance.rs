@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 use support::builder::{Log, NO_BODY_400, NO_BODY_413, OVERFLOW, START};
-use support::{run, scan_json};
+use support::{failures_ndjson, run, scan_json};
 
 const DAY: i64 = 86_400_000;
 const SESSIONS: usize = 60;
@@ -158,6 +158,28 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
     // The failure one event beyond the window is there, and a window of 9 takes it in.
     assert_eq!(scan_json(&[path, "--window", "9ev"])["windows"][0]["failed_steps_inside"], json!(13));
 
+    // By construction a step right after one of the 76 compactions fails in 13 cases (17.1 %), any other in 4.3 %: the
+    // ratio is truly raised. Still compaction cannot be what stopped the runs, and both must be said.
+    assert_eq!(window["steps_begun_inside"], json!(76), "{window}");
+    assert_eq!(window["failures_begun_inside"], json!(13), "{window}");
+    let number = |name: &str| window[name].as_f64().unwrap();
+    assert!((3.0..5.0).contains(&number("rate_ratio")), "{window}");
+    assert!(number("rate_ratio_lo") > 1.5 && number("rate_ratio_hi") < 9.0, "{window}");
+    assert!(number("p_value") < 0.01, "{window}");
+    let compactions = run(&["compactions", path, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&compactions.out).unwrap();
+    assert_eq!(report["verdict"], json!("raises"));
+    let text = report["text"].as_str().unwrap();
+    for said in [
+        "12 of 530 failed steps (2.3 %) end within 8 events after a compaction.",
+        "76 steps begin within that distance and 13 of them fail (17.1 %)",
+        "Compaction is not the cause of the other",
+    ] {
+        assert!(text.contains(said), "{said:?} in {text}");
+    }
+    assert_eq!(report["compactions"].as_array().unwrap().len(), 81);
+    assert_eq!(report["windows"], scan["windows"]);
+
     let fates = &scan["chains_by_fate"];
     assert_eq!(*fates, json!({"gave_up": 530, "recovered_by_compaction": 5, "recovered_by_retry": 201}));
 
@@ -190,7 +212,7 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
         let overflow = columns(OVERFLOW);
         assert!(overflow.contains(&"486") && overflow.contains(&"91.7 %"), "{overflow:?}");
         assert_eq!(line("Compactions:"), "Compactions: 81");
-        assert_eq!(columns("8ev"), ["8ev", "12", "530", "2.3 %"]);
+        assert_eq!(&columns("8ev")[..4], ["8ev", "12", "530", "2.3 %"]);
         let route = columns("gateway");
         assert!(route.contains(&"165,000"), "{route:?}");
         assert!(width == "80" || route.contains(&"262,144"), "{route:?}");
@@ -200,4 +222,42 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
     let rate_limited = scan_json(&[path, "--code", "RATE_LIMIT"]);
     assert_eq!(rate_limited["counts"]["failed_attempts"], json!(291));
     assert_eq!(rate_limited["counts"]["failed_steps"], json!(30));
+}
+
+/// Verdict and supported code of every failure in a tree.
+fn verdicts(root: &Path) -> Vec<(String, String)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let rows = failures_ndjson(&[root.to_str().unwrap(), "--code", OVERFLOW]);
+    rows.iter().map(|row| (text(&row["verdict"]), text(&row["supported_code"]))).collect()
+}
+
+#[test]
+fn the_evidence_contradicts_every_bodyless_overflow_of_the_six_days() {
+    let root = tempfile::tempdir().unwrap();
+    write_archive(root.path());
+    let found = verdicts(root.path());
+    assert_eq!(found.len(), 491, "486 failed steps and five that a compaction answered");
+    let contradicted = found.iter().filter(|(verdict, _)| verdict == "contradicted").count();
+    assert_eq!(contradicted, found.len());
+}
+
+#[test]
+fn a_planted_overflow_is_supported() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("planted");
+    let text = "This model's maximum context length is 262144 tokens. However, you requested 270000 tokens \
+                (270000 in the messages). Please reduce the length of the messages.";
+    log.turn().step().ok(20_000).step().large_tool_result(1_080_000).step().failed(OVERFLOW, text).gave_up();
+    log.write_plain(root.path());
+    assert_eq!(verdicts(root.path()), [("supported".to_owned(), "CONTEXT_WINDOW_EXCEEDED".to_owned())]);
+}
+
+#[test]
+fn an_archive_with_nothing_to_compare_leaves_the_code_open() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("alone");
+    // Without a window and without any success there is no witness.
+    log.without_window().turn().step().failed(OVERFLOW, NO_BODY_400).gave_up();
+    log.write_plain(root.path());
+    assert_eq!(verdicts(root.path()), [("undetermined".to_owned(), "UNDETERMINED".to_owned())]);
 }

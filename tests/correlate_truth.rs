@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use dsh_forensics::correlate::{CompactionStudy, Verdict};
+use dsh_forensics::correlate::{ColumnScan, CompactionStudy, Verdict};
 use dsh_forensics::event::Failure;
 use dsh_forensics::filter::Filters;
 use dsh_forensics::session::{
@@ -135,7 +135,7 @@ fn push_step(rows: &mut SessionRows, rng: &mut SeededRng, failed: bool, seq: &mu
             attempt as u64 + 1,
             rows.attempts.len() as u64,
             (first_seq, *seq),
-            (time, finish),
+            (time + attempt * 700, finish),
             failed,
         ));
         *seq += 2;
@@ -280,4 +280,61 @@ fn the_event_study_finds_the_truth_and_nothing_else() {
 #[ignore = "the long run whose figures stand in docs/methods.md"]
 fn a_thousand_archives_of_every_world() {
     judge(1_000);
+}
+
+/// 40 sessions on two routes, with four tools. `provider_effect`: times that steps on the second provider fail as often.
+fn archive_with_columns(seed: u64, provider_effect: f64) -> Vec<SessionRows> {
+    let root = SeededRng::new(seed);
+    (0..40)
+        .map(|number| {
+            let mut rng = root.fork(number);
+            let second = number % 2 == 1;
+            let (provider, model) = if second { ("second", "large") } else { ("first", "small") };
+            let route = Arc::new(Route { provider: provider.into(), model: model.into() });
+            // Sessions differ for reasons that no column holds.
+            let base = 0.02 + 0.04 * rng.uniform();
+            let mut rows = SessionRows { id: format!("session-{number:02}"), ..SessionRows::default() };
+            let mut seq = 0;
+            for step in 0..120_i64 {
+                let rate = if second { base * provider_effect } else { base };
+                let failed = rng.chance(rate);
+                seq += 3;
+                push_step(&mut rows, &mut rng, failed, &mut seq, number as i64 * 3_600_000 + step * 20_000);
+            }
+            for attempt in &mut rows.attempts {
+                attempt.route = Arc::clone(&route);
+                attempt.last_tool = rng.choose(&["read", "write", "search", "run"]).map(|tool| Arc::from(*tool));
+            }
+            rows
+        })
+        .collect()
+}
+
+fn explanations(sessions: &[SessionRows]) -> ColumnScan {
+    ColumnScan::of(sessions, &Filters::default(), &jiff::tz::TimeZone::UTC)
+}
+
+#[test]
+fn a_bad_provider_is_found_and_its_model_is_not_named_again() {
+    for seed in 0..10 {
+        let scan = explanations(&archive_with_columns(seed, 3.0));
+        let names: Vec<String> = scan.explanations.iter().map(|e| format!("{}={}", e.column.name(), e.level)).collect();
+        assert!(matches!(names[0].as_str(), "provider=second" | "model=large"), "{names:?}");
+        // Provider and model are the same here: with one held fixed nothing is left of the other.
+        let route = names.iter().filter(|n| n.starts_with("provider") || n.starts_with("model")).count();
+        assert_eq!(route, 1, "{names:?}");
+        let best = &scan.explanations[0];
+        assert!(best.interval.contains(best.ratio.unwrap()), "{best:?}");
+        assert!((2.0..4.5).contains(&best.ratio.unwrap()), "{best:?}");
+    }
+}
+
+#[test]
+fn columns_that_mean_nothing_are_rarely_named() {
+    let archives = 100;
+    let alarms = (0..archives)
+        .filter(|seed| !explanations(&archive_with_columns(1_000 + seed, 1.0)).explanations.is_empty())
+        .count();
+    println!("column scan: {alarms} of {archives} archives without any effect name an explanation");
+    assert!(alarms <= 11, "{alarms} of {archives}");
 }

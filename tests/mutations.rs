@@ -23,7 +23,7 @@ use dsh_forensics::pipeline::{ReadOptions, read_all};
 use dsh_forensics::report::findings::Found;
 use dsh_forensics::report::json::ScanV1;
 use dsh_forensics::report::lang::Language;
-use dsh_forensics::report::{failures, scan, verify as verify_report};
+use dsh_forensics::report::{failures, html, scan, verify as verify_report};
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{verify_all, verify_one};
 
@@ -78,7 +78,10 @@ fn exercise(discovery: Discovery) {
     serde_json::to_string(&ScanV1::new(&dataset, &summary, &found)).unwrap();
     let found = Found { headline, findings: found, in_full: true };
     let charts = Charts::of(&dataset.sessions, &filters);
-    scan::page(&dataset, &summary, &found, &charts, &jiff::tz::TimeZone::UTC, false, Language::Chinese);
+    let utc = jiff::tz::TimeZone::UTC;
+    let page = scan::page(&dataset, &summary, &found, &charts, &utc, false, Language::Chinese);
+    let meta = html::Meta::of(&dataset, "scan", "", &utc);
+    assert!(html::render(&page, &meta, Language::Chinese).len() < html::MOST_BYTES);
     let rows = failures::rows(&dataset, &filters, &verdicts);
     failures::ndjson(&rows).unwrap();
     failures::page(&rows, &charts, false, &jiff::tz::TimeZone::UTC, Language::English);

@@ -1,13 +1,15 @@
 //! Are the intervals of the token estimates honest? Every success has a report; hide it, estimate, compare.
 
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use dsh_forensics::discover::discover;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
 use dsh_forensics::session::{AttemptRow, TokenMethod};
 use dsh_forensics::tokens::estimate::{Raw, anchored, counted};
 use dsh_forensics::tokens::{Evidence, Fits, session_fit};
+use support::recorded;
 
 /// Residuals of one situation.
 #[derive(Default)]
@@ -26,11 +28,7 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
 
 #[test]
 fn nine_in_ten_hidden_reports_lie_inside_their_interval() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if !corpus.is_dir() {
-        eprintln!("skipped: {} is not there", corpus.display());
-        return;
-    }
+    let Some(corpus) = recorded("corpus") else { return };
     let options = ReadOptions { evidence_for_all: true, ..ReadOptions::default() };
     let dataset = read_all(discover(&[corpus], options.limits), options, &|_| {});
     let fits = Fits::new(&dataset.sessions);

@@ -25,6 +25,10 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+fn near(value: &Value, expected: f64, within: f64) {
+    assert!((number(value) - expected).abs() <= within, "{value} is not near {expected}");
+}
+
 /// Six sessions ask once a second; twice the gateway answers every request with an empty 400 for 2.5 s.
 fn empty_400s(root: &Path) {
     for session in 0..6 {
@@ -103,15 +107,17 @@ fn exposing_retry_after_alone_saves_fewer_turns_than_today() {
     assert_eq!(number(&answer["chains"]), 36.0);
     let [today, exposed, capped] = [today, exposed, capped].map(|name| policy(&answer, name));
     // Today: two useless attempts for each of 24 chains inside a limit; 12 at its end recover at the first retry.
-    assert_eq!(number(&today["extra_attempts"]), 60.0, "{today}");
-    assert_eq!(number(&today["net"]["expected"]), 0.0);
-    assert_eq!(number(&today["retry_after_violations"]), 60.0);
+    // (Fresh jitter may miss the end of the limit by a few milliseconds and need a second retry.)
+    near(&today["extra_attempts"], 60.0, 3.0);
+    near(&today["net"]["expected"], 0.0, 0.2);
+    assert_eq!(today["retry_after_violations"], today["extra_attempts"]);
     // The header alone: 30 s is above the cap of 10 s, the policy gives up at once, and what recovered is lost.
     assert_eq!(number(&exposed["extra_attempts"]), 0.0, "{exposed}");
     assert_eq!(number(&exposed["net"]["expected"]), -12.0);
+    assert!(number(&exposed["net"]["optimistic"]) < number(&today["net"]["pessimistic"]));
     // With a cap of its own every chain waits it out.
-    assert_eq!(number(&capped["net"]["expected"]), 24.0, "{capped}");
-    assert_eq!(number(&capped["extra_attempts"]), 36.0);
+    near(&capped["net"]["expected"], 24.0, 0.2);
+    near(&capped["extra_attempts"], 36.0, 0.5);
     assert_eq!(number(&capped["retry_after_violations"]), 0.0);
 }
 

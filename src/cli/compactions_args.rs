@@ -39,4 +39,6 @@ pub enum CompactionsFormat {
     Ndjson,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }

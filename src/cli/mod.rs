@@ -6,6 +6,7 @@ pub mod args;
 pub mod check_args;
 pub mod compactions_args;
 pub mod exit;
+pub mod explain_args;
 pub mod export_args;
 pub mod output;
 pub mod plan;

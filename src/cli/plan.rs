@@ -1,25 +1,29 @@
 //! What was typed, resolved once: paths, filters, layout.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
-use super::args::{FilterArgs, InputArgs, OutputArgs, When};
+use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
 use super::suggest::nearest;
 use crate::archive::Limits;
 use crate::config::Config;
+use crate::context_window::{KnownWindows, configured};
 use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
 use crate::message::Message;
 use crate::notice::Notice;
 use crate::pipeline::{self, Dataset, ReadOptions};
+use crate::policy::{FileKind, Release, read_settings};
+use crate::pseudonym::Pseudonyms;
 use crate::report::html::Meta;
 use crate::report::lang::{Language, Said};
 use crate::report::terminal::Layout;
+use crate::session::Route;
 
 /// Everything a command needs beside its own options.
 #[derive(Debug)]
@@ -42,8 +46,20 @@ pub struct Plan {
     demo: bool,
     jobs: Option<usize>,
     read: ReadOptions,
-    windows: Vec<(String, u64)>,
+    windows: KnownWindows,
     typed_filters: Vec<String>,
+    redact: Redact,
+}
+
+/// Windows of a settings file of the harness.
+fn settings_windows(path: &Path) -> Result<Vec<(Route, u64)>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
+    let kind = FileKind::of(&path.to_string_lossy(), &text);
+    // Any release will do: windows are written alike in all of them.
+    let release: Release = "0.1.1-rc.2".parse()?;
+    let file = read_settings(&text, kind, &release).with_context(|| format!("--settings {shown}"))?;
+    Ok(configured(&file))
 }
 
 impl Plan {
@@ -95,10 +111,14 @@ impl Plan {
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
-            // What was typed stands last and wins.
-            windows: from_file.chain(input.context_window.iter().cloned()).collect(),
+            windows: KnownWindows {
+                // What was typed stands last and wins.
+                typed: from_file.chain(input.context_window.iter().cloned()).collect(),
+                settings: input.settings.as_deref().map(settings_windows).transpose()?.unwrap_or_default(),
+            },
             config,
             typed_filters: filters.typed(),
+            redact: output.redact,
         })
     }
 
@@ -132,7 +152,15 @@ impl Plan {
         if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
             dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
         }
+        if self.is_strict() {
+            Pseudonyms::default().dataset(&mut dataset);
+        }
         Ok(dataset)
+    }
+
+    /// Whether session ids, projects and paths are replaced too.
+    pub fn is_strict(&self) -> bool {
+        self.redact == Redact::Strict
     }
 
     /// Hashes the inputs while they are read, for reports that name them.
@@ -142,7 +170,9 @@ impl Plan {
 
     /// What stands behind a page of `command`.
     pub fn meta(&self, dataset: &Dataset, command: &str) -> Meta {
-        Meta::of(dataset, command, &self.typed_filters.join(", "), &self.zone)
+        let names = |typed: &&String| !typed.starts_with("--session") && !typed.starts_with("--project");
+        let shown = self.typed_filters.iter().filter(|typed| !self.is_strict() || names(typed));
+        Meta::of(dataset, command, &shown.map(String::as_str).collect::<Vec<_>>().join(", "), &self.zone)
     }
 
     /// No session fits `--session`: which ids look like what was typed.

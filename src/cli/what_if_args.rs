@@ -55,6 +55,8 @@ pub enum WhatIfFormat {
     Json,
     /// For a forum post
     Markdown,
+    /// One file for a browser, to attach to a report
+    Html,
 }
 
 fn duration(text: &str) -> Result<f64, String> {

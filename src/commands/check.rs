@@ -49,7 +49,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     }
     let asked = Asked { config: plan.config.check.clone(), severity: severity(args, &plan) };
     let selection = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone()).checked().map_err(Said)?;
-    let settings = scan::read_settings(&args.rules)?;
+    let settings = scan::read_settings(args.input.settings.as_deref())?;
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(skipped_in_bisection(exit, args));
@@ -63,9 +63,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         context.lint = Some((name.clone(), scan::lint_hits(&context, name, text)));
     }
     let findings = find_all(&context, &selection);
-    let verdicts = Verdicts::of_codes(&dataset.sessions, |attempt, failure| {
-        rules.code(attempt, failure).map_or(std::borrow::Cow::Borrowed(&failure.code), std::borrow::Cow::Owned)
-    });
+    let verdicts = Verdicts::of_codes(&dataset.sessions, |attempt, failure| rules.code(attempt, failure));
     let mut observed = Observed::of(&context, &findings, &verdicts, &rules);
     if let Some(policy) = &policy {
         let own = policy_by_route(policy, &context, &dataset)?;

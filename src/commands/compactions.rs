@@ -10,11 +10,12 @@ use crate::cli::plan::Plan;
 use crate::correlate::{CompactionList, CompactionStudy};
 use crate::report::compactions::{Report, page};
 use crate::report::compactions_json::{CompactionsV1, ndjson};
-use crate::report::{markdown, terminal};
+use crate::report::{html, markdown, terminal};
 use crate::summary::Summary;
 
 pub(super) fn run(args: &CompactionsArgs) -> Result<Exit> {
-    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    plan.hash_inputs(args.format == CompactionsFormat::Html);
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -23,9 +24,11 @@ pub(super) fn run(args: &CompactionsArgs) -> Result<Exit> {
     let list = CompactionList::of(&dataset.sessions, &plan.filters);
     let study = CompactionStudy::of(&dataset.sessions, &plan.filters, &args.windows);
     let report = Report { summary: &summary, list: &list, study: &study };
+    let page = || page(&report, &plan.zone, plan.language);
     let text = match args.format {
-        CompactionsFormat::Table => terminal::render(&page(&report, &plan.zone, plan.language), plan.layout),
-        CompactionsFormat::Markdown => markdown::render(&page(&report, &plan.zone, plan.language)),
+        CompactionsFormat::Table => terminal::render(&page(), plan.layout),
+        CompactionsFormat::Markdown => markdown::render(&page()),
+        CompactionsFormat::Html => html::render(&page(), &plan.meta(&dataset, "compactions"), plan.language),
         CompactionsFormat::Json => serde_json::to_string_pretty(&CompactionsV1::new(&dataset, &report))? + "\n",
         CompactionsFormat::Ndjson => ndjson(&list)?,
     };

@@ -6,6 +6,7 @@ mod check;
 mod classify;
 mod compactions;
 mod completions;
+mod explain;
 mod export;
 mod failures;
 mod policy;
@@ -32,6 +33,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
     match &cli.command {
         Command::Scan(args) => scan::run(args),
         Command::Failures(args) => failures::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Compactions(args) => compactions::run(args),
         Command::Export(args) => export::run(args),
         Command::Check(args) => check::run(args),

@@ -10,6 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{emit, emit_to};
 use crate::cli::plan::{Plan, layout};
 use crate::cli::policy_args::{PolicyCommand, PolicyFormat, PolicyLintArgs, PolicyScheduleArgs, PolicyShowArgs};
+use crate::context_window::{KnownWindows, fill};
 use crate::evidence::Verdicts;
 use crate::pipeline::{ReadOptions, read_all};
 use crate::policy::edits::EDITS;
@@ -101,7 +102,7 @@ fn facts_of(args: &PolicyLintArgs) -> Result<Option<ArchiveFacts>> {
     if dataset.sessions.is_empty() {
         bail!("no session log found in what --archive names");
     }
-    crate::context_window::fill(&mut dataset.sessions, &[]);
+    fill(&mut dataset.sessions, &KnownWindows::default());
     Ok(Some(archive_facts(&dataset.sessions, &Verdicts::of(&dataset.sessions))))
 }
 

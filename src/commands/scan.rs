@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::Result;
 
 use super::{finished, nothing_read};
 use crate::charts::Charts;
-use crate::cli::args::{RuleArgs, ScanArgs, ScanFormat};
+use crate::cli::args::{ScanArgs, ScanFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
@@ -26,7 +27,7 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     plan.hash_inputs(args.format == ScanFormat::Html);
     let chosen = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone());
     let selection = chosen.checked().map_err(Said)?;
-    let settings = read_settings(&args.rules)?;
+    let settings = read_settings(args.input.settings.as_deref())?;
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -55,8 +56,8 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
 }
 
 /// Name and text of the settings file.
-pub(super) fn read_settings(args: &RuleArgs) -> Result<Option<(String, String)>> {
-    let Some(path) = &args.settings else { return Ok(None) };
+pub(super) fn read_settings(path: Option<&Path>) -> Result<Option<(String, String)>> {
+    let Some(path) = path else { return Ok(None) };
     let text = fs::read_to_string(path)
         .map_err(|error| Said(message!("findings.unreadable", path = path.display(), why = error)))?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -8,17 +8,24 @@ use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
 use crate::notice::Notice;
+use crate::pseudonym::Pseudonyms;
 use crate::report::{terminal, verify as report};
 use crate::verify::verify_all;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
     let plan = Plan::new(&args.input, &FilterArgs::default(), &args.output)?;
-    let discovery = plan.discover();
-    let current = discovery.archives.into_iter().map(|a| (a, false));
-    let mut archives: Vec<_> = current.chain(discovery.older_generations.into_iter().map(|a| (a, true))).collect();
+    let mut discovery = plan.discover();
+    let current = std::mem::take(&mut discovery.archives).into_iter().map(|a| (a, false));
+    let mut archives: Vec<_> =
+        current.chain(std::mem::take(&mut discovery.older_generations).into_iter().map(|a| (a, true))).collect();
     archives.sort_by(|(a, _), (b, _)| (&a.project, &a.display).cmp(&(&b.project, &b.display)));
-    let verified = plan.workers()?.install(|| verify_all(&archives, plan.read_options(), args.deep));
+    let mut verified = plan.workers()?.install(|| verify_all(&archives, plan.read_options(), args.deep));
     let damaged = discovery.unreadable > 0 || discovery.notices.iter().any(is_damage);
+    if plan.is_strict() {
+        let mut names = Pseudonyms::default();
+        names.verified(&mut verified);
+        names.notices(&mut discovery.notices);
+    }
     if verified.is_empty() {
         say(&discovery.notices, plan.language);
         if !plan.quiet {

@@ -14,7 +14,7 @@ use crate::evidence::Verdicts;
 use crate::policy::Release;
 use crate::replay::{policy_spans, replay};
 use crate::report::what_if_json::WhatIfV1;
-use crate::report::{markdown, terminal, what_if as pages};
+use crate::report::{html, markdown, terminal, what_if as pages};
 use crate::simulate::candidates::{Asked, Current, default_set, fixes_set, resolve};
 use crate::simulate::recommendation::recommend;
 use crate::simulate::what_if::{Arrivals, WhatIfOptions, what_if};
@@ -23,7 +23,8 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     let release: Release = args.dsh_version.parse().map_err(|e| anyhow::anyhow!("--dsh-version: {e}"))?;
     // Files are read before the logs: a wrong name is told at once.
     let mut asked = args.policies.iter().map(|policy| ask(policy)).collect::<Result<Vec<_>>>()?;
-    let plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
+    plan.hash_inputs(args.format == WhatIfFormat::Html);
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -47,6 +48,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     let text = match args.format {
         WhatIfFormat::Table => terminal::render(&page(), plan.layout),
         WhatIfFormat::Markdown => markdown::render(&page()),
+        WhatIfFormat::Html => html::render(&page(), &plan.meta(&dataset, "policy what-if"), plan.language),
         WhatIfFormat::Json => {
             let json = WhatIfV1::new(&answer, advice.as_ref(), &replayed, exit == Exit::Partial);
             serde_json::to_string_pretty(&json)? + "\n"

@@ -44,10 +44,17 @@ fn on(clock: Clock, sessions: &[SessionTrials], markers: &[Vec<Marker>]) -> Vec<
         if markers.is_empty() {
             continue;
         }
-        for (trial, after) in after_markers(&session.trials, markers, clock) {
+        for (index, (trial, after)) in after_markers(&session.trials, markers, clock).enumerate() {
             add(after.map(|distance| bin(clock, distance)), trial.failed);
             let next = markers.partition_point(|marker| marker.next_attempt <= trial.attempt);
-            let before = markers.get(next).and_then(|marker| distance_before(clock, trial, marker));
+            let before = markers.get(next).and_then(|marker| match clock {
+                // Steps, not attempts: the retries of a failed step would move it away.
+                Clock::Attempts => {
+                    let place = session.trials.partition_point(|trial| trial.attempt < marker.next_attempt);
+                    Some((place - index) as f64)
+                }
+                _ => distance_before(clock, trial, marker),
+            });
             add(before.map(|distance| -bin(clock, distance)), trial.failed);
         }
     }

@@ -8,6 +8,8 @@ mod compaction_list;
 mod concurrency;
 mod event_study;
 mod marker;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod verdict;
 mod window_study;
@@ -28,6 +30,9 @@ use crate::windows::Window;
 
 /// Seed of everything random here: the same archive always gives the same answer.
 const SEED: u64 = 0x6473_6866;
+
+/// Takes the markers of one kind out of a session.
+type MarkersOf = fn(&SessionRows) -> Markers;
 
 /// Do compactions make steps fail?
 #[derive(Debug, Clone)]
@@ -53,12 +58,12 @@ impl CompactionStudy {
         let study = |markers: &[Vec<Marker>], window: &Window, any: bool| {
             WindowStudy::of(&trials, markers, *window, any, &plan)
         };
-        let of = |kind: fn(&SessionRows) -> Markers| sessions.iter().map(|s| kind(s).list).collect::<Vec<_>>();
+        let of = |kind: MarkersOf| sessions.iter().map(|s| kind(s).list).collect::<Vec<_>>();
         let independent = of(Markers::independent);
         let windows: Vec<WindowStudy> = windows.iter().map(|w| study(&independent, w, false)).collect();
         let answer = Answer::of(&windows, &trials);
         let any_failure = windows.iter().map(|w| study(&independent, &w.window, true)).collect();
-        let kinds: [(&'static str, fn(&SessionRows) -> Markers); 3] =
+        let kinds: [(&'static str, MarkersOf); 3] =
             [("pressure", Markers::pressure), ("manual", Markers::manual), ("prune", Markers::prunes)];
         let by_trigger = windows.first().map_or_else(Vec::new, |first| {
             let studied = kinds.iter().map(|(name, kind)| (*name, of(*kind)));

@@ -45,7 +45,7 @@ pub struct WindowStudy {
     pub inside: Rate,
     /// All other steps.
     pub outside: Rate,
-    /// Steps that begin within the same distance before a compaction.
+    /// As many steps before each compaction as begin inside after it.
     pub before: Rate,
     /// Failures to be expected inside if steps failed there at the rate of their own session.
     pub expected_inside: f64,
@@ -101,6 +101,8 @@ impl WindowStudy {
             })
         };
         let (inside, outside) = (sum(|c| c.0), sum(|c| c.1));
+        let mut preceding = Rate::default();
+        placed.iter().for_each(|placed| before(placed, &mut preceding));
         let shifted: Vec<WindowSession<'_>> = placed.iter().zip(&counts).map(shift_session).collect();
         let test = window_shift_test(&shifted, plan);
         let rate = Rate { failures: inside.failures + outside.failures, steps: inside.steps + outside.steps };
@@ -117,7 +119,7 @@ impl WindowStudy {
             window,
             inside,
             outside,
-            before: before(sessions, markers, window, any),
+            before: preceding,
             expected_inside: counts.iter().map(expected).sum(),
             ratio: stratified_rate_ratio_dispersed(
                 &counts.iter().map(stratum).collect::<Vec<_>>(),
@@ -174,11 +176,11 @@ fn distance(clock: Clock, trial: &Trial, marker: &Marker) -> Option<f64> {
     }
 }
 
-/// How far a trial lies before a marker: 1 attempt for the one just before it.
+/// How far a trial lies before a marker, on the clocks of events and seconds.
 pub(super) fn distance_before(clock: Clock, trial: &Trial, marker: &Marker) -> Option<f64> {
     match clock {
         Clock::Events => Some(marker.start.0.saturating_sub(trial.seq) as f64),
-        Clock::Attempts => Some(marker.next_attempt.saturating_sub(trial.attempt) as f64),
+        Clock::Attempts => None,
         Clock::Seconds => Some((marker.start.1?.saturating_sub(trial.time?)).max(0) as f64 / 1_000.0),
     }
 }
@@ -196,18 +198,18 @@ pub(super) fn after_markers<'a>(
     })
 }
 
-fn before(sessions: &[SessionTrials], markers: &[Vec<Marker>], window: Window, any: bool) -> Rate {
-    let mut rate = Rate::default();
-    for (session, markers) in sessions.iter().zip(markers) {
-        for trial in &session.trials {
-            let next = markers.partition_point(|marker| marker.next_attempt <= trial.attempt);
-            let ahead = markers.get(next).and_then(|marker| distance_before(window.clock, trial, marker));
-            if ahead.is_some_and(|distance| distance <= window.length) {
-                rate.add(if any { trial.met_failure } else { trial.failed });
-            }
+/// As many steps before each compaction as lie inside its window after it.
+///
+/// Counted in steps on every clock: the distance from a step to a later compaction contains the step's own length, and
+/// a failed step is short.
+fn before(placed: &Placed, rate: &mut Rate) {
+    for (index, marker) in placed.markers.iter().enumerate() {
+        let next = placed.markers.get(index + 1).copied().unwrap_or(placed.failed.len());
+        let inside = placed.inside[*marker..next.max(*marker)].iter().filter(|inside| **inside).count();
+        for trial in (marker.saturating_sub(inside)..*marker).filter(|trial| !placed.inside[*trial]) {
+            rate.add(placed.failed[trial]);
         }
     }
-    rate
 }
 
 /// Median distance from the end of a compaction to the first step after it, over all sessions.

@@ -8,6 +8,7 @@ use super::packed::{FastEnvelope, decode_fast};
 use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_summary};
 use super::text::Text;
 use super::types::is_harness_type;
+use super::walk::{Walk, is_sound};
 use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
 use crate::message;
 
@@ -85,13 +86,21 @@ impl Decoder {
                 return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
             }
             if let Ok(raw) = simdutf8::basic::from_utf8(envelope.data)
-                && !depth_exceeds(envelope.data, self.json_depth - 1)
+                && self.fits(&envelope, raw)
                 && let Ok(body) = decode_body(envelope.kind, raw, envelope.surface_op, Some(envelope.time))
             {
                 return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
             }
         }
         self.decode_slow(line)
+    }
+
+    /// Nested no deeper than allowed; what no parser reads as a whole is checked to be JSON as well, so that a field
+    /// behind the data is never taken for a part of it.
+    fn fits(&self, envelope: &FastEnvelope<'_>, raw: &str) -> bool {
+        let depth = self.json_depth.saturating_sub(1);
+        let walked = message_kind(envelope.kind).is_some() || matches!(envelope.kind, "tool/call" | "assistant/chunk");
+        if walked { is_sound(raw, depth) } else { !depth_exceeds(envelope.data, depth) }
     }
 
     fn decode_slow<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
@@ -166,7 +175,21 @@ fn turn_step(raw: &str) -> Decoded<(u64, u64)> {
     Ok((place.turn.unwrap_or(0), place.step.unwrap_or(0)))
 }
 
+fn message_kind(kind: &str) -> Option<MessageKind> {
+    Some(match kind {
+        "system/message" => MessageKind::System,
+        "developer/message" => MessageKind::Developer,
+        "user/message" => MessageKind::User,
+        "assistant/message" => MessageKind::Assistant,
+        "tool/result" => MessageKind::ToolResult,
+        _ => return None,
+    })
+}
+
 fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i64>) -> Decoded<Body<'a>> {
+    if let Some(kind) = message_kind(kind) {
+        return message(kind, raw, op);
+    }
     Ok(match kind {
         "turn/start" => Body::TurnStart { turn: turn_step(raw)?.0 },
         "turn/end" => turn_end(raw)?,
@@ -180,11 +203,6 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
         }
         "request/header" => request_header(raw)?,
         "request/context" => request_context(raw)?,
-        "system/message" => message(MessageKind::System, raw, op)?,
-        "developer/message" => message(MessageKind::Developer, raw, op)?,
-        "user/message" => message(MessageKind::User, raw, op)?,
-        "assistant/message" => message(MessageKind::Assistant, raw, op)?,
-        "tool/result" => message(MessageKind::ToolResult, raw, op)?,
         "assistant/chunk" => chunk(raw, time)?,
         "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => packed_row(raw, time)?,
         "assistant/attempt" => {
@@ -193,12 +211,10 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             Body::Attempt { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream }
         }
         "tool/call" => {
-            let wire: ToolCallWire = serde_json::from_str(raw)?;
-            Body::ToolCall {
-                turn: wire.turn.unwrap_or(0),
-                step: wire.step.unwrap_or(0),
-                name: wire.name.unwrap_or_default().0,
-            }
+            let fields = fields(raw, ["\"turn\"", "\"step\"", "\"name\""])?;
+            let name = fields[2].map(serde_json::from_str::<Option<Text>>).transpose()?.flatten();
+            let (turn, step) = (number(fields[0])?, number(fields[1])?);
+            Body::ToolCall { turn, step, name: name.unwrap_or_default().0 }
         }
         "llm/retry" => retry(raw)?,
         "llm/retry-started" => {
@@ -343,14 +359,41 @@ fn request_context(raw: &str) -> Decoded<Body<'_>> {
     })
 }
 
-#[derive(Deserialize)]
+/// What is read of an assistant message beside its content.
+#[derive(Default)]
 struct MessageWire<'a> {
     turn: Option<u64>,
     step: Option<u64>,
     usage: Option<UsageWire>,
     interrupted: Option<bool>,
-    #[serde(borrow)]
-    stream: Option<&'a RawValue>,
+    stream: Option<&'a str>,
+}
+
+impl<'a> MessageWire<'a> {
+    fn parse(raw: &'a str) -> Decoded<Self> {
+        let (mut wire, mut failed) = (Self::default(), None);
+        let walked = Walk::new(raw).object(&mut |key, walk| {
+            let value = walk.value()?;
+            let read = match key {
+                "\"turn\"" => serde_json::from_str(value).map(|v| wire.turn = v),
+                "\"step\"" => serde_json::from_str(value).map(|v| wire.step = v),
+                "\"usage\"" => serde_json::from_str(value).map(|v| wire.usage = v),
+                "\"interrupted\"" => serde_json::from_str(value).map(|v| wire.interrupted = v),
+                "\"stream\"" => {
+                    wire.stream = Some(value).filter(|v| *v != "null");
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+            failed = read.err();
+            failed.is_none().then_some(())
+        });
+        match (failed, walked) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(serde::de::Error::custom("a message that is no object")),
+            (None, Some(())) => Ok(wire),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -364,13 +407,7 @@ struct OpWire {
 }
 
 fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Body<'a>> {
-    let wire: MessageWire<'a> = if kind == MessageKind::Assistant {
-        serde_json::from_str(raw)?
-    } else {
-        // Read to its end all the same: a field that stands behind the data must not be taken for a part of it.
-        serde_json::from_str::<serde::de::IgnoredAny>(raw)?;
-        MessageWire { turn: None, step: None, usage: None, interrupted: None, stream: None }
-    };
+    let wire = if kind == MessageKind::Assistant { MessageWire::parse(raw)? } else { MessageWire::default() };
     let op = match op {
         None | Some("null") => None,
         Some("\"append\"") => Some(SurfaceOp::Append),
@@ -383,7 +420,7 @@ fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Bod
             }
         }
     };
-    let stream = wire.stream.map(|s| embedded_summary(s.get())).transpose()?;
+    let stream = wire.stream.map(embedded_summary).transpose()?;
     Ok(Body::Message(Box::new(Message {
         kind,
         op,
@@ -401,15 +438,30 @@ struct StreamWire<'a> {
     turn: Option<u64>,
     step: Option<u64>,
     #[serde(borrow)]
-    chunk: Option<&'a RawValue>,
-    #[serde(borrow)]
     stream: Option<&'a RawValue>,
 }
 
+/// Some fields of an object, raw; the others are passed over. Keys come with their quotes.
+fn fields<'a, const N: usize>(raw: &'a str, keys: [&str; N]) -> Decoded<[Option<&'a str>; N]> {
+    let mut found = [None; N];
+    let walked = Walk::new(raw).object(&mut |key, walk| {
+        let value = walk.value()?;
+        if let Some(index) = keys.iter().position(|wanted| *wanted == key) {
+            found[index] = Some(value);
+        }
+        Some(())
+    });
+    walked.map(|()| found).ok_or_else(|| serde::de::Error::custom("not an object"))
+}
+
+fn number(raw: Option<&str>) -> Decoded<u64> {
+    Ok(raw.map(serde_json::from_str::<Option<u64>>).transpose()?.flatten().unwrap_or(0))
+}
+
 fn chunk(raw: &str, time: Option<i64>) -> Decoded<Body<'_>> {
-    let wire: StreamWire<'_> = serde_json::from_str(raw)?;
-    let stream = chunk_summary(wire.chunk.map_or("null", RawValue::get), time)?;
-    Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
+    let [turn, step, chunk] = fields(raw, ["\"turn\"", "\"step\"", "\"chunk\""])?;
+    let stream = chunk_summary(chunk.unwrap_or("null"), time)?;
+    Ok(Body::Deltas { turn: number(turn)?, step: number(step)?, stream })
 }
 
 #[derive(Deserialize)]
@@ -423,13 +475,6 @@ fn packed_row(raw: &str, time0: Option<i64>) -> Decoded<Body<'_>> {
     let wire: PackedWire = serde_json::from_str(raw)?;
     let stream = delta_run(time0, wire.dt.iter().map(|d| *d as i64));
     Ok(Body::Deltas { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream })
-}
-
-#[derive(Deserialize)]
-struct ToolCallWire {
-    turn: Option<u64>,
-    step: Option<u64>,
-    name: Option<Text>,
 }
 
 #[derive(Deserialize)]

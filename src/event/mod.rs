@@ -10,6 +10,7 @@ mod stream;
 mod tests;
 mod text;
 mod types;
+pub(crate) mod walk;
 
 pub use decode::{Decoder, LineError};
 pub use header::SessionHeader;

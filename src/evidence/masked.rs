@@ -350,6 +350,6 @@ impl View<'_> {
 
 /// A text that names no cause, on a request that left the window no room, and that nothing shows to be sound.
 fn fills_the_window(attempt: &AttemptRow, judgement: &Judgement) -> bool {
-    let spoken_for = judgement.facts.iter().any(|f| f.kind == "identical-request" || f.kind == "larger-success");
+    let spoken_for = judgement.facts.iter().any(|f| matches!(f.kind, "identical-request" | "larger-success"));
     !spoken_for && low_fill_with_output(attempt).is_some_and(|fill| fill > AT_WINDOW)
 }

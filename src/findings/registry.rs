@@ -35,6 +35,7 @@ pub static RULES: &[&Rule] = &[
     &rules::compaction_storm::RULE,
     &rules::compaction_not_shrinking::RULE,
     &rules::open_compaction::RULE,
+    &rules::compaction_blamed::RULE,
     &rules::retry_after_abandoned::RULE,
     &rules::retry_before_retry_after::RULE,
     &rules::budget_shrunk_by_cancelled_wait::RULE,

@@ -62,13 +62,17 @@ pub fn fill(charts: &Charts, language: Language) -> Option<Chart> {
     let half_empty: u64 = charts.fill[..5].iter().map(|b| b.failed).sum();
     (failed > 0).then(|| Chart {
         title: language.say("charts.fill"),
-        alternative: language.render(&message!(
-            "charts.fill-says",
-            half = grouped(half_empty),
-            failed = grouped(failed),
-            succeeded = grouped(succeeded),
-            unknown = grouped(charts.unsized_attempts)
-        )),
+        alternative: {
+            let said = message!(
+                "charts.fill-says",
+                half = grouped(half_empty),
+                failed = grouped(failed),
+                succeeded = grouped(succeeded)
+            );
+            let unknown = message!("charts.fill-unknown", n = grouped(charts.unsized_attempts));
+            let unknown = if charts.unsized_attempts > 0 { language.render(&unknown) } else { String::new() };
+            language.render(&said) + &unknown
+        },
         x: Axis { label: language.say("charts.fill-axis"), scale: Scale::Categories(fill_names()) },
         y: Axis { label: language.say("charts.attempts"), scale: Scale::Linear },
         series: vec![

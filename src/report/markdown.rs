@@ -2,6 +2,9 @@
 
 use super::document::{Block, Page, Table};
 
+/// Rows of a table that a forum post can hold.
+const MOST_ROWS: usize = 60;
+
 /// Renders a page.
 pub fn render(page: &Page) -> String {
     let mut out = String::new();
@@ -40,8 +43,13 @@ fn push_table(out: &mut String, table: &Table) {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     out.push_str(&row(table.columns.iter().map(|c| escape(&c.title)).collect()));
     out.push_str(&row(table.columns.iter().map(|c| if c.right { "---:" } else { "---" }.to_owned()).collect()));
-    for cells in &table.rows {
+    for cells in table.rows.iter().take(MOST_ROWS) {
         out.push_str(&row(cells.iter().map(|c| escape(&c.text)).collect()));
+    }
+    if table.rows.len() > MOST_ROWS {
+        let mut rest = vec![format!("… +{}", table.rows.len() - MOST_ROWS)];
+        rest.resize(table.columns.len(), String::new());
+        out.push_str(&row(rest));
     }
     out.push('\n');
     if let Some(note) = &table.note {

@@ -11,6 +11,7 @@ pub mod compactions_json;
 pub mod correlation;
 pub mod definitions;
 pub mod document;
+pub mod explain;
 pub mod export;
 pub mod failures;
 pub mod findings;

@@ -47,16 +47,17 @@ pub fn optional(value: Option<u64>) -> String {
     value.map_or_else(|| "–".to_owned(), grouped)
 }
 
-/// `350 ms`, `1.5 s`, `12 min`, `3.2 h`, `6.0 d`
+/// `350 ms`, `1.5 s`, `12 min`, `3.2 h`, `6 d`
 pub fn span(ms: i64) -> Message {
     let size = ms.unsigned_abs() as f64;
     let sign = if ms < 0 { "−" } else { "" };
+    let tenths = |value: f64| format!("{sign}{}", format!("{value:.1}").trim_end_matches(".0"));
     match size {
         s if s < 1_000.0 => message!("common.milliseconds", n = format!("{sign}{s:.0}")),
-        s if s < 60_000.0 => message!("common.seconds", n = format!("{sign}{:.1}", s / 1e3)),
-        s if s < 3_600_000.0 => message!("common.minutes", n = format!("{sign}{:.1}", s / 6e4)),
-        s if s < 86_400_000.0 => message!("common.hours", n = format!("{sign}{:.1}", s / 3.6e6)),
-        s => message!("common.days", n = format!("{sign}{:.1}", s / 8.64e7)),
+        s if s < 60_000.0 => message!("common.seconds", n = tenths(s / 1e3)),
+        s if s < 3_600_000.0 => message!("common.minutes", n = tenths(s / 6e4)),
+        s if s < 86_400_000.0 => message!("common.hours", n = tenths(s / 3.6e6)),
+        s => message!("common.days", n = tenths(s / 8.64e7)),
     }
 }
 
@@ -91,11 +92,8 @@ mod tests {
             ["4.3 %", "91.7 %", "2.3 %", "–"]
         );
         let spans = [350, -1500, 720_000, 518_400_000].map(span);
-        assert_eq!(spans.each_ref().map(|s| Language::English.render(s)), ["350 ms", "−1.5 s", "12.0 min", "6.0 d"]);
-        assert_eq!(
-            spans.each_ref().map(|s| Language::Chinese.render(s)),
-            ["350 毫秒", "−1.5 秒", "12.0 分钟", "6.0 天"]
-        );
+        assert_eq!(spans.each_ref().map(|s| Language::English.render(s)), ["350 ms", "−1.5 s", "12 min", "6 d"]);
+        assert_eq!(spans.each_ref().map(|s| Language::Chinese.render(s)), ["350 毫秒", "−1.5 秒", "12 分钟", "6 天"]);
         assert_eq!([bytes(12), bytes(31_200_000)], ["12 B", "31.2 MB"]);
     }
 }

@@ -1,10 +1,10 @@
 //! A logged message, taken apart into the blocks that adapters turn into wire messages.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::json_text::decode;
 use crate::event::MessageKind;
+use crate::event::walk::Walk;
 
 /// A content block; texts are raw JSON strings.
 #[derive(Debug)]
@@ -51,130 +51,209 @@ pub struct LoggedMessage<'a> {
     pub source: Option<(String, String)>,
 }
 
-/// A user message is the event's data itself; the others stand beside turn and step.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct EventData<'a> {
-    #[serde(borrow)]
-    message: Option<MessageWire<'a>>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
+/// Who wrote a message, and what its adapter noted about the blocks.
+#[derive(Default)]
+struct Source<'a> {
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    replay_state: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MessageWire<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    source: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_call_id: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct BlockWire<'a> {
-    #[serde(borrow)]
-    r#type: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_call_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SourceWire<'a> {
-    #[serde(borrow)]
-    provider: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
-    replay_state: Option<ReplayWire>,
-}
-
-#[derive(Deserialize)]
-struct ReplayWire {
+struct ReplayState {
     blocks: Option<Vec<serde_json::Value>>,
+}
+
+impl<'a> Source<'a> {
+    fn parse(raw: &'a str) -> Option<Self> {
+        let mut source = Self::default();
+        Walk::new(raw).object(&mut |key, walk| {
+            let value = walk.value()?;
+            match key {
+                "\"provider\"" => source.provider = Some(value),
+                "\"model\"" => source.model = Some(value),
+                "\"replayState\"" => source.replay_state = Some(value),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(source)
+    }
+
+    /// Notes the wire field of each reasoning block; only messages with reasoning are looked at.
+    fn sign(&self, blocks: &mut [Block<'a>]) {
+        if !blocks.iter().any(|block| matches!(block, Block::Reasoning { .. })) {
+            return;
+        }
+        let state = self.replay_state.and_then(|raw| serde_json::from_str::<ReplayState>(raw).ok());
+        let notes = state.and_then(|state| state.blocks).unwrap_or_default();
+        for (block, note) in blocks.iter_mut().zip(notes) {
+            if let Block::Reasoning { signature, .. } = block {
+                *signature = note.get("thinkingSignature").and_then(|s| s.as_str()).map(str::to_owned);
+            }
+        }
+    }
 }
 
 const EMPTY: &str = "\"\"";
 
-fn text_of(raw: Option<&RawValue>) -> &str {
-    raw.map(RawValue::get).filter(|r| r.starts_with('"')).unwrap_or(EMPTY)
+/// The value of a raw JSON string, empty where it is none.
+fn text_of(raw: Option<&str>) -> String {
+    decode(raw.filter(|raw| raw.starts_with('"')).unwrap_or(EMPTY))
+}
+
+/// The parts of a message, wherever they stand: a user message is the event's data itself, the others stand beside turn
+/// and step.
+#[derive(Default)]
+struct Parts<'a> {
+    content: Content<'a>,
+    source: Option<&'a str>,
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Default)]
+enum Content<'a> {
+    #[default]
+    None,
+    Text(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+impl<'a> Content<'a> {
+    fn into_blocks(self) -> Vec<Block<'a>> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Text(raw) => vec![Block::Text(raw)],
+            Self::Blocks(blocks) => blocks,
+        }
+    }
 }
 
 impl<'a> LoggedMessage<'a> {
-    /// Takes apart the `data` of a message event.
-    ///
-    /// # Errors
-    /// When it is not a message as the harness writes it.
-    pub fn parse(kind: MessageKind, data: &'a str) -> Result<Self, serde_json::Error> {
-        let event: EventData<'a> = serde_json::from_str(data)?;
-        let wire = event.message.unwrap_or(MessageWire { content: event.content, source: None, tool_call_id: None });
-        let source: Option<SourceWire<'a>> = match (kind, wire.source) {
-            (MessageKind::Assistant, Some(raw)) => serde_json::from_str(raw.get()).ok(),
-            _ => None,
-        };
-        let signatures = source.as_ref().and_then(|s| s.replay_state.as_ref()).and_then(|r| r.blocks.as_deref());
-        let mut blocks = blocks_of(wire.content, signatures)?;
-        if let (MessageKind::ToolResult, Some(id)) = (kind, wire.tool_call_id) {
-            blocks = vec![tool_result(id.get(), blocks)];
+    /// Takes apart the `data` of a message event in one pass; `None` when it is not a message as the harness writes it.
+    /// The data must be JSON, which the decoder has checked.
+    pub fn parse(kind: MessageKind, data: &'a str) -> Option<Self> {
+        let (mut outer, mut inner) = (Parts::default(), None);
+        Walk::new(data).object(&mut |key, walk| match key {
+            "\"message\"" if walk.peek() == Some(b'{') => {
+                inner = Some(parts_of(walk)?);
+                Some(())
+            }
+            "\"message\"" => (walk.value()? == "null").then_some(()),
+            _ => outer.take(key, walk),
+        })?;
+        // Beside a message, `source` and the rest of the data are the event's own.
+        let parts = inner.unwrap_or(Parts { content: outer.content, ..Parts::default() });
+        let source = parts.source.filter(|_| kind == MessageKind::Assistant).and_then(Source::parse);
+        let mut blocks = parts.content.into_blocks();
+        if let Some(source) = &source {
+            source.sign(&mut blocks);
         }
-        let source = source.map(|s| (decode(text_of(s.provider)), decode(text_of(s.model))));
-        Ok(Self { kind, blocks, source })
+        if let (MessageKind::ToolResult, Some(id)) = (kind, parts.tool_call_id) {
+            blocks = vec![tool_result(id, blocks)];
+        }
+        let source = source.map(|s| (text_of(s.provider), text_of(s.model)));
+        Some(Self { kind, blocks, source })
     }
 }
 
-fn blocks_of<'a>(
-    content: Option<&'a RawValue>,
-    replay: Option<&[serde_json::Value]>,
-) -> Result<Vec<Block<'a>>, serde_json::Error> {
-    let Some(raw) = content.map(RawValue::get) else { return Ok(Vec::new()) };
-    if raw.starts_with('"') {
-        return Ok(vec![Block::Text(raw)]);
-    }
-    let Ok(wires) = serde_json::from_str::<Vec<BlockWire<'a>>>(raw) else {
-        // Blocks that are no objects: kept as what they are.
-        return Ok(raw_blocks(raw)?.into_iter().map(Block::Other).collect());
-    };
-    let mut raws: Option<Vec<&'a str>> = None;
-    let mut blocks = Vec::with_capacity(wires.len());
-    for (index, wire) in wires.into_iter().enumerate() {
-        blocks.push(match wire.r#type.map(RawValue::get) {
-            Some("\"text\"") => Block::Text(text_of(wire.text)),
-            Some("\"reasoning\"") => Block::Reasoning {
-                text: text_of(wire.text),
-                signature: replay
-                    .and_then(|blocks| blocks.get(index)?.get("thinkingSignature")?.as_str())
-                    .map(str::to_owned),
-            },
-            Some("\"tool-call\"") => {
-                Block::ToolCall { id: text_of(wire.id), name: text_of(wire.name), arguments: text_of(wire.arguments) }
-            }
-            Some("\"tool-result\"") => tool_result(text_of(wire.tool_call_id), blocks_of(wire.content, None)?),
-            // Only unknown blocks are looked at as a whole, so only they cost a second pass.
-            _ => {
-                if raws.is_none() {
-                    raws = Some(raw_blocks(raw)?);
-                }
-                Block::Other(raws.as_ref().and_then(|r| r.get(index)).copied().unwrap_or("null"))
-            }
-        });
-    }
-    Ok(blocks)
+fn parts_of<'a>(walk: &mut Walk<'a>) -> Option<Parts<'a>> {
+    let mut parts = Parts::default();
+    walk.object(&mut |key, walk| parts.take(key, walk))?;
+    Some(parts)
 }
 
-fn raw_blocks(raw: &str) -> Result<Vec<&str>, serde_json::Error> {
-    Ok(serde_json::from_str::<Vec<&RawValue>>(raw)?.into_iter().map(RawValue::get).collect())
+impl<'a> Parts<'a> {
+    fn take(&mut self, key: &str, walk: &mut Walk<'a>) -> Option<()> {
+        match key {
+            "\"content\"" => self.content = content(walk, 0)?,
+            "\"source\"" => self.source = known(walk.value()?),
+            "\"toolCallId\"" => self.tool_call_id = known(walk.value()?),
+            _ => drop(walk.value()?),
+        }
+        Some(())
+    }
+}
+
+fn known(raw: &str) -> Option<&str> {
+    Some(raw).filter(|raw| *raw != "null")
+}
+
+/// Results inside results mean nothing to an adapter: deeper content is not looked at.
+const DEEPEST_CONTENT: usize = 1;
+
+fn content<'a>(walk: &mut Walk<'a>, depth: usize) -> Option<Content<'a>> {
+    if walk.peek()? != b'[' {
+        let raw = walk.value()?;
+        return match raw.as_bytes().first() {
+            Some(b'"') => Some(Content::Text(raw)),
+            _ => (raw == "null").then_some(Content::None),
+        };
+    }
+    let mut blocks: Vec<(&'a str, Block<'a>)> = Vec::new();
+    let mut all_objects = true;
+    walk.array(&mut |walk| {
+        if walk.peek()? == b'{' {
+            let start = *walk;
+            let block = block(walk, depth)?;
+            let raw = walk.since(start)?;
+            blocks.push((raw, block.unwrap_or(Block::Other(raw))));
+        } else {
+            all_objects = false;
+            let raw = walk.value()?;
+            blocks.push((raw, Block::Other(raw)));
+        }
+        Some(())
+    })?;
+    // Blocks that are no objects: all are kept as what they are.
+    let keep = |(raw, block)| if all_objects { block } else { Block::Other(raw) };
+    Some(Content::Blocks(blocks.into_iter().map(keep).collect()))
+}
+
+#[derive(Default)]
+struct BlockParts<'a> {
+    kind: &'a str,
+    text: Option<&'a str>,
+    id: Option<&'a str>,
+    name: Option<&'a str>,
+    arguments: Option<&'a str>,
+    tool_call_id: Option<&'a str>,
+    content: Content<'a>,
+}
+
+/// A block, or `None` inside where its type is not one that adapters send.
+fn block<'a>(walk: &mut Walk<'a>, depth: usize) -> Option<Option<Block<'a>>> {
+    let mut parts = BlockParts::default();
+    walk.object(&mut |key, walk| {
+        if key == "\"content\"" && depth < DEEPEST_CONTENT && matches!(walk.peek()?, b'[' | b'"' | b'n') {
+            parts.content = content(walk, depth + 1)?;
+            return Some(());
+        }
+        let raw = walk.value()?;
+        let text = Some(raw).filter(|raw| raw.starts_with('"'));
+        match key {
+            "\"type\"" => parts.kind = raw,
+            "\"text\"" => parts.text = text,
+            "\"id\"" => parts.id = text,
+            "\"name\"" => parts.name = text,
+            "\"arguments\"" => parts.arguments = text,
+            "\"toolCallId\"" => parts.tool_call_id = text,
+            _ => {}
+        }
+        Some(())
+    })?;
+    let or_empty = |raw: Option<&'a str>| raw.unwrap_or(EMPTY);
+    Some(match parts.kind {
+        "\"text\"" => Some(Block::Text(or_empty(parts.text))),
+        "\"reasoning\"" => Some(Block::Reasoning { text: or_empty(parts.text), signature: None }),
+        "\"tool-call\"" => Some(Block::ToolCall {
+            id: or_empty(parts.id),
+            name: or_empty(parts.name),
+            arguments: or_empty(parts.arguments),
+        }),
+        "\"tool-result\"" => Some(tool_result(or_empty(parts.tool_call_id), parts.content.into_blocks())),
+        _ => None,
+    })
 }
 
 fn tool_result<'a>(id: &'a str, content: Vec<Block<'a>>) -> Block<'a> {

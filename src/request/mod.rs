@@ -8,6 +8,7 @@ pub mod json_text;
 mod message;
 mod rebuild;
 mod sizer;
+mod sums;
 mod surface;
 mod wire;
 

@@ -4,12 +4,13 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json_text::{decode_into, utf16_units, value_units, write_inside};
+use super::json_text::{Length, Sink, utf16_units, value_units, write_inside};
 use super::message::{Block, LoggedMessage};
+use super::sums::{Sums, image_tokens};
 use super::surface::Surface;
 use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
 use crate::event::{Message, MessageKind, RequestHeader, SurfaceOp};
-use crate::session::{RequestChars, RequestSize};
+use crate::session::RequestSize;
 use crate::tokens::{TextPiece, TokenLog};
 
 /// What is sent beside the surface.
@@ -25,49 +26,6 @@ pub struct Sending<'a> {
     pub max_tokens: Option<u64>,
     /// Reasoning effort of the header.
     pub effort: Option<&'a str>,
-}
-
-/// Size of one message, measured when it enters the surface.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    /// Bytes with a comma behind each message, by variant.
-    bytes: [u64; 3],
-    messages: [u64; 3],
-    chars: RequestChars,
-    harness_tokens: u64,
-    clamp_tokens: u64,
-    /// Nodes whose wire form the log does not hold (images, files, blocks of plugins).
-    opaque: u64,
-}
-
-impl Sums {
-    fn add(&mut self, other: &Self) {
-        self.change(other, u64::wrapping_add);
-    }
-
-    fn subtract(&mut self, other: &Self) {
-        self.change(other, u64::wrapping_sub);
-    }
-
-    fn change(&mut self, other: &Self, apply: fn(u64, u64) -> u64) {
-        for index in 0..3 {
-            self.bytes[index] = apply(self.bytes[index], other.bytes[index]);
-            self.messages[index] = apply(self.messages[index], other.messages[index]);
-        }
-        let chars = &mut self.chars;
-        for (mine, theirs) in [
-            (&mut chars.system, other.chars.system),
-            (&mut chars.tools, other.chars.tools),
-            (&mut chars.user, other.chars.user),
-            (&mut chars.assistant, other.chars.assistant),
-            (&mut chars.tool, other.chars.tool),
-            (&mut self.harness_tokens, other.harness_tokens),
-            (&mut self.clamp_tokens, other.clamp_tokens),
-            (&mut self.opaque, other.opaque),
-        ] {
-            *mine = apply(*mine, theirs);
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -98,7 +56,9 @@ pub struct RequestSizer {
     sources: Vec<Source>,
     header_raw: String,
     header_sums: Sums,
-    header_text: Option<u32>,
+    /// Pieces of the header in the token log.
+    system_text: Option<u32>,
+    tools_text: Option<u32>,
     tools: WireTools,
     system_raw: Option<String>,
     identity: u64,
@@ -143,38 +103,57 @@ impl RequestSizer {
         header.raw.clone_into(&mut self.header_raw);
         self.identity += 1;
         let wire: HeaderWire<'_> = serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
-        self.tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
-        self.system_raw =
-            wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2).map(str::to_owned);
+        let tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
+        let system = wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2);
+        self.header_texts(system, &tools);
+        self.tools = tools;
+        self.system_raw = system.map(str::to_owned);
+        let sums = self.measure_header();
+        self.totals.subtract(&self.header_sums);
+        self.totals.add(&sums);
+        self.header_sums = sums;
+    }
+
+    /// System text and tools are texts of their own, as in the formats in which the system text is a message. One that
+    /// stays the same does not leave.
+    fn header_texts(&mut self, system: Option<&str>, tools: &WireTools) {
+        if system != self.system_raw.as_deref() {
+            self.system_text.take().into_iter().for_each(|old| self.tokens.remove(old));
+            self.system_text = system.map(|raw| {
+                self.tokens.begin();
+                self.tokens.text(raw);
+                self.tokens.add(TextPiece { messages: 1, ..TextPiece::default() })
+            });
+        }
+        if tools.plain != self.tools.plain {
+            self.tools_text.take().into_iter().for_each(|old| self.tokens.remove(old));
+            self.tools_text = (tools.count > 0).then(|| {
+                self.tokens.begin();
+                self.tokens.plain_text(&tools.plain);
+                // A tool has a frame of its own, as a call has.
+                self.tokens.add(TextPiece { calls: tools.count, ..TextPiece::default() })
+            });
+        }
+    }
+
+    fn measure_header(&self) -> Sums {
         let mut sums = Sums::default();
-        let mut piece = TextPiece::default();
         if let Some(raw) = &self.system_raw {
-            self.scratch.clear();
-            write_system(raw, &mut self.scratch);
+            let mut length = Length::default();
+            write_system(raw, &mut length);
             let units = value_units(raw);
-            sums.bytes = [self.scratch.len() as u64; 3];
+            sums.bytes = [length.length() as u64; 3];
             sums.messages = [1; 3];
             sums.chars.system = units;
             sums.harness_tokens += quarter(units) + 4;
             sums.clamp_tokens += quarter(units);
-            decode_into(raw, &mut piece.text);
-            piece.messages = 1;
         }
         if self.tools.units > 0 {
             sums.chars.tools = self.tools.units;
             sums.harness_tokens += quarter(self.tools.units) + 4;
             sums.clamp_tokens += quarter(self.tools.units);
-            piece.text.push_str(&self.tools.plain);
-            // A tool has a frame of its own, as a call has.
-            piece.calls = self.tools.count;
         }
-        self.totals.subtract(&self.header_sums);
-        self.totals.add(&sums);
-        self.header_sums = sums;
-        if let Some(old) = self.header_text.take() {
-            self.tokens.remove(old);
-        }
-        self.header_text = Some(self.tokens.add(piece));
+        sums
     }
 
     /// Takes a message event.
@@ -219,8 +198,9 @@ impl RequestSizer {
 
     fn measure(&mut self, message: &Message<'_>) -> Node {
         let raw = self.keep_raw.then(|| message.raw.into());
-        let Ok(logged) = LoggedMessage::parse(message.kind, message.raw) else {
+        let Some(logged) = LoggedMessage::parse(message.kind, message.raw) else {
             let sums = Sums { opaque: 1, ..Sums::default() };
+            self.tokens.begin();
             return Node { sums, source: None, text: self.tokens.add(TextPiece::default()), kind: message.kind, raw };
         };
         let mut sums = Sums::default();
@@ -233,11 +213,11 @@ impl RequestSizer {
                 sums.messages[index] = sums.messages[0];
                 continue;
             }
-            self.scratch.clear();
-            sums.messages[index] = write_messages(&logged, variant, &mut self.scratch);
-            sums.bytes[index] = self.scratch.len() as u64;
+            let mut length = Length::default();
+            sums.messages[index] = write_messages(&logged, variant, &mut length);
+            sums.bytes[index] = length.length() as u64;
         }
-        let piece = Self::estimate(&logged, &mut sums);
+        let piece = Self::estimate(&logged, &mut sums, &mut self.tokens);
         let source = logged.source.map(|(provider, model)| self.source(provider, model));
         Node { sums, source, text: self.tokens.add(piece), kind: message.kind, raw }
     }
@@ -251,7 +231,8 @@ impl RequestSizer {
     }
 
     /// Characters, the harness's own meter and pi-ai's clamp meter (`docs/format.md`); gathers the text for the tokenizer.
-    fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums) -> TextPiece {
+    fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums, tokens: &mut TokenLog) -> TextPiece {
+        tokens.begin();
         let mut piece = TextPiece { messages: sums.messages[1].max(sums.messages[2]) as u32, ..TextPiece::default() };
         let length = value_units;
         let (mut own, mut tool, mut blocks) = (0u64, 0u64, 0u64);
@@ -263,15 +244,15 @@ impl RequestSizer {
                     own += units;
                     clamp_units += units;
                     blocks += quarter(units) + 4;
-                    decode_into(text, &mut piece.text);
+                    tokens.text(text);
                 }
                 Block::ToolCall { name, arguments, .. } => {
                     let (name_units, units) = (length(name), length(arguments));
                     own += name_units + units;
                     blocks += quarter(name_units) + quarter(units) + 4;
                     clamp_units += name_units + compact_arguments(arguments).map_or(units, |text| utf16_units(&text));
-                    decode_into(name, &mut piece.text);
-                    decode_into(arguments, &mut piece.text);
+                    tokens.text(name);
+                    tokens.text(arguments);
                     piece.calls += 1;
                 }
                 Block::ToolResult { texts, others, .. } => {
@@ -280,7 +261,7 @@ impl RequestSizer {
                         let units = length(text);
                         result_units += units;
                         blocks += quarter(units) + 4;
-                        decode_into(text, &mut piece.text);
+                        tokens.text(text);
                     }
                     for other in others {
                         blocks += 4 + quarter(utf16_units(other));
@@ -368,7 +349,7 @@ impl RequestSizer {
             write_system(raw, &mut out);
         }
         for node in self.surface.nodes() {
-            let Some(Ok(logged)) = node.raw.as_deref().map(|raw| LoggedMessage::parse(node.kind, raw)) else {
+            let Some(logged) = node.raw.as_deref().and_then(|raw| LoggedMessage::parse(node.kind, raw)) else {
                 continue;
             };
             let own = logged.source.as_ref().is_some_and(|(p, m)| p == sending.provider && m == sending.model);
@@ -399,27 +380,8 @@ impl RequestSizer {
     }
 }
 
-fn write_system(raw: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"role\":\"system\",\"content\":\"");
+fn write_system(raw: &str, out: &mut impl Sink) {
+    out.put(b"{\"role\":\"system\",\"content\":\"");
     write_inside(raw, out);
-    out.extend_from_slice(b"\"},");
-}
-
-/// Tokens of an image by the rule width × height / 750, at most 1,600 (Anthropic's documentation); other providers count
-/// otherwise, so this is an assumption that the report names.
-fn image_tokens(raw: &str) -> u64 {
-    #[derive(Deserialize)]
-    struct Attachment {
-        width: Option<f64>,
-        height: Option<f64>,
-    }
-    #[derive(Deserialize)]
-    struct Image {
-        attachment: Option<Attachment>,
-    }
-    let size = serde_json::from_str::<Image>(raw).ok().and_then(|image| image.attachment);
-    match size.and_then(|a| a.width.zip(a.height)) {
-        Some((width, height)) => (width * height / 750.0).clamp(0.0, 1_600.0) as u64,
-        None => 0,
-    }
+    out.put(b"\"},");
 }

@@ -1,7 +1,7 @@
 //! What adapters put on the wire (`docs/format.md`, "The request behind an attempt"): key order and all. Bodies rebuilt
 //! by these rules equal the recorded ones byte for byte.
 
-use super::json_text::{decode, utf16_units, write_compact, write_inside};
+use super::json_text::{Sink, decode, is_compact, utf16_units, write_compact, write_inside};
 use super::message::{Block, LoggedMessage};
 use crate::event::MessageKind;
 
@@ -33,7 +33,7 @@ pub enum Variant {
 }
 
 /// Writes the wire messages of a logged message, each with a comma behind it, and returns how many there are.
-pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut Vec<u8>) -> u64 {
+pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl Sink) -> u64 {
     let role: &[u8] = match message.kind {
         MessageKind::Assistant => return write_assistant(message, variant, out),
         MessageKind::System => b"system",
@@ -49,69 +49,66 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut V
         _ => !has_results || texts.clone().next().is_some(),
     };
     if sends {
-        out.extend_from_slice(b"{\"role\":\"");
-        out.extend_from_slice(role);
-        out.extend_from_slice(b"\",\"content\":\"");
-        texts.by_ref().for_each(|text| drop_units(write_inside(text, out)));
-        out.extend_from_slice(b"\"},");
+        out.put(b"{\"role\":\"");
+        out.put(role);
+        out.put(b"\",\"content\":\"");
+        texts.by_ref().for_each(|text| write_inside(text, out));
+        out.put(b"\"},");
         count += 1;
     }
     for block in &message.blocks {
         let Block::ToolResult { id, texts, .. } = block else { continue };
-        out.extend_from_slice(b"{\"role\":\"tool\",");
+        out.put(b"{\"role\":\"tool\",");
         if variant == Variant::DeepSeek {
             write_field(b"tool_call_id", id, out);
-            out.push(b',');
+            out.put(b",");
         }
-        out.extend_from_slice(b"\"content\":\"");
+        out.put(b"\"content\":\"");
         write_joined(texts, out);
-        out.push(b'"');
+        out.put(b"\"");
         if variant != Variant::DeepSeek {
-            out.push(b',');
+            out.put(b",");
             write_field(b"tool_call_id", id, out);
         }
-        out.extend_from_slice(b"},");
+        out.put(b"},");
         count += 1;
     }
     count
 }
 
-/// The caller wants the text alone, not its length.
-fn drop_units(_: u64) {}
-
-fn write_field(name: &[u8], raw: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    out.extend_from_slice(name);
-    out.extend_from_slice(b"\":\"");
+fn write_field(name: &[u8], raw: &str, out: &mut impl Sink) {
+    out.put(b"\"");
+    out.put(name);
+    out.put(b"\":\"");
     write_inside(raw, out);
-    out.push(b'"');
+    out.put(b"\"");
 }
 
 /// The texts of one tool result. Several are joined by a line break, none reads `(no output)`: assumed, no recording has it.
-fn write_joined(texts: &[&str], out: &mut Vec<u8>) {
-    let before = out.len();
+fn write_joined(texts: &[&str], out: &mut impl Sink) {
+    let before = out.length();
     for (index, text) in texts.iter().enumerate() {
         if index > 0 {
-            out.extend_from_slice(b"\\n");
+            out.put(b"\\n");
         }
         write_inside(text, out);
     }
-    if out.len() == before {
-        out.extend_from_slice(b"(no output)");
+    if out.length() == before {
+        out.put(b"(no output)");
     }
 }
 
-fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut Vec<u8>) -> u64 {
-    let start = out.len();
-    out.extend_from_slice(b"{\"role\":\"assistant\",\"content\":\"");
-    let content_start = out.len();
+fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl Sink) -> u64 {
+    let start = out.length();
+    out.put(b"{\"role\":\"assistant\",\"content\":\"");
+    let content_start = out.length();
     let mut reasoning: Vec<&str> = Vec::new();
     let mut field: Option<&str> = (variant == Variant::DeepSeek).then_some("reasoning_content");
     for block in &message.blocks {
         match block {
-            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(text) => drop_units(write_inside(text, out)),
+            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(text) => write_inside(text, out),
             Block::Reasoning { text, signature } if !is_blank(text) => match variant {
-                Variant::PiAiForeign => drop_units(write_inside(text, out)),
+                Variant::PiAiForeign => write_inside(text, out),
                 _ => {
                     reasoning.push(text);
                     field = field.or(signature.as_deref().filter(|s| !s.is_empty()));
@@ -120,53 +117,53 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut Vec<
             _ => {}
         }
     }
-    let has_text = out.len() > content_start;
+    let has_text = out.length() > content_start;
     if has_text || variant == Variant::DeepSeek {
-        out.push(b'"');
+        out.put(b"\"");
     } else {
-        out.truncate(content_start - 1);
-        out.extend_from_slice(b"null");
+        out.cut(content_start - 1);
+        out.put(b"null");
     }
     if let Some(field) = field.filter(|_| !reasoning.is_empty()) {
-        out.push(b',');
-        out.extend_from_slice(json_string(field).as_bytes());
-        out.extend_from_slice(b":\"");
+        out.put(b",");
+        out.put(json_string(field).as_bytes());
+        out.put(b":\"");
         for (index, text) in reasoning.iter().enumerate() {
             if index > 0 {
-                out.extend_from_slice(b"\\n");
+                out.put(b"\\n");
             }
             write_inside(text, out);
         }
-        out.push(b'"');
+        out.put(b"\"");
     }
     let mut calls = 0;
     for block in &message.blocks {
         let Block::ToolCall { id, name, arguments } = block else { continue };
-        out.extend_from_slice(if calls == 0 { b",\"tool_calls\":[{" } else { b",{" });
+        out.put(if calls == 0 { b",\"tool_calls\":[{" } else { b",{" });
         write_field(b"id", id, out);
-        out.extend_from_slice(b",\"type\":\"function\",\"function\":{");
+        out.put(b",\"type\":\"function\",\"function\":{");
         write_field(b"name", name, out);
-        out.push(b',');
+        out.put(b",");
         match Arguments::of(arguments, variant) {
             Arguments::AsLogged(raw) => write_field(b"arguments", raw, out),
             Arguments::Compact(text) => {
-                out.extend_from_slice(b"\"arguments\":");
-                out.extend_from_slice(json_string(&text).as_bytes());
+                out.put(b"\"arguments\":");
+                out.put(json_string(&text).as_bytes());
             }
         }
-        out.extend_from_slice(b"}}");
+        out.put(b"}}");
         calls += 1;
     }
     if calls > 0 {
-        out.push(b']');
+        out.put(b"]");
     }
     // pi-ai drops a message of reasoning alone when it goes into a field of its own.
     let empty = !has_text && calls == 0 && (variant != Variant::DeepSeek || reasoning.is_empty());
     if empty {
-        out.truncate(start);
+        out.cut(start);
         return 0;
     }
-    out.extend_from_slice(b"},");
+    out.put(b"},");
     1
 }
 
@@ -200,6 +197,9 @@ pub fn compact_arguments(raw: &str) -> Option<String> {
         return None;
     }
     let text = decode(raw);
+    if is_compact(&text) {
+        return None;
+    }
     let mut compact = Vec::with_capacity(text.len());
     write_compact(&text, &mut compact);
     if compact == text.as_bytes() || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {

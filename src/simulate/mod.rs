@@ -21,6 +21,8 @@ pub mod recommendation;
 pub mod shares;
 pub mod simplex;
 pub mod tally;
+#[cfg(test)]
+mod tests;
 pub mod together;
 pub mod two_state;
 pub mod what_if;

@@ -82,6 +82,7 @@ pub struct Run<'a> {
     /// Last local delay.
     pub previous_delay_ms: Option<f64>,
     index: u64,
+    played: u64,
     cursor: Cursor,
     record_place: usize,
     bad_from_ms: f64,
@@ -113,6 +114,7 @@ impl<'a> Stage<'a> {
             previous_retry: 0,
             previous_delay_ms: None,
             index: index as u64,
+            played: 0,
             cursor: Cursor { place: self.world.places.get(index).map_or(0, |place| *place as usize) },
             record_place: self.evidence.record_places.get(index).map_or(0, |place| *place as usize),
             bad_from_ms: if chain.at_fault { f64::NEG_INFINITY } else { drawn.min(chain.bad_from_ms) },
@@ -134,6 +136,7 @@ impl<'a> Stage<'a> {
         watcher.attempt(arrival_ms);
         let ending = &mut run.ending;
         ending.attempts += 1;
+        run.played += 1;
         ending.wait_ms = arrival_ms - run.chain.arrival_ms;
         let asked = run.record.retry_after_ms.or(run.record.hidden_retry_after_ms);
         ending.violations += u64::from(asked.is_some_and(|asked| delay_ms < asked));
@@ -269,9 +272,7 @@ impl<'a> Stage<'a> {
     /// Passes over attempts that are sure to fail; true when the chain never ends, or ends failing.
     fn skip(&self, policy: &CompiledPolicy, run: &mut Run<'a>) -> bool {
         let bad = run.is_bad(run.now_ms);
-        if run.ending.attempts >= MOST_ATTEMPTS && policy.always
-            || (bad && policy.always && run.now_ms > self.archive_end_ms)
-        {
+        if run.played >= MOST_ATTEMPTS && policy.always || (bad && policy.always && run.now_ms > self.archive_end_ms) {
             run.ending.endless = true;
             return true;
         }

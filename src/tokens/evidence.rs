@@ -1,6 +1,5 @@
 //! What a session tells about the tokens of its requests, gathered while its texts are at hand; a few numbers remain.
 
-use super::bpe;
 use super::fit::{Features, Sample, UNFITTED};
 use super::log::TokenLog;
 use crate::session::AttemptRow;
@@ -50,7 +49,7 @@ impl Gatherer<'_> {
         let tokens = match self.counted.get(index).copied().flatten() {
             Some(tokens) => tokens,
             None => {
-                let tokens = text.approximate.unwrap_or_else(|| bpe::count(&text.text) as u32);
+                let tokens = self.log.tokens(index);
                 if let Some(slot) = self.counted.get_mut(index) {
                     *slot = Some(tokens);
                 }

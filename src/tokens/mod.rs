@@ -8,6 +8,7 @@ mod evidence;
 pub mod fit;
 mod log;
 mod resolve;
+mod words;
 
 pub use evidence::{Anchor, Evidence, gather};
 pub use log::{Change, TextPiece, TokenLog};

@@ -110,6 +110,21 @@ impl Log {
         self
     }
 
+    /// The window is not logged.
+    pub fn without_window(&mut self) -> &mut Self {
+        self.window = 0;
+        self
+    }
+
+    /// A tool result of this many characters, about four to a token.
+    pub fn large_tool_result(&mut self, characters: usize) -> &mut Self {
+        let text = "the crane lifts a crate of lamps onto quay nine ".repeat(characters.div_ceil(48));
+        let content = json!([{"type": "text", "text": text}]);
+        let block = json!({"type": "tool-result", "toolCallId": "call-1", "content": content});
+        let message = json!({"role": "user", "content": [block]});
+        self.surface("tool/result", json!({"turn": self.turn, "step": self.step, "message": message}), json!("append"))
+    }
+
     /// Begins a turn; what is open ends as completed.
     pub fn turn(&mut self) -> &mut Self {
         self.end_turn(json!({"kind": "completed"}));
@@ -139,10 +154,11 @@ impl Log {
                 "request/header",
                 json!({"header": {"config": config, "system": "Be brief.", "tools": []}, "reason": "initial"}),
             );
-            self.event(
-                "request/context",
-                json!({"provider": self.provider, "model": self.model, "contextWindow": self.window}),
-            );
+            let mut context = json!({"provider": self.provider, "model": self.model});
+            if self.window > 0 {
+                context["contextWindow"] = json!(self.window);
+            }
+            self.event("request/context", context);
         }
         self
     }

@@ -57,10 +57,15 @@ pub fn failures_ndjson(args: &[&str]) -> Vec<Value> {
     run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The recorded logs beside the checkout (or where `DSH_FORENSICS_RECORDED` says), or `None` with a message where they are absent.
-pub fn recorded(folder: &str) -> Option<PathBuf> {
+/// Where the recorded logs are: beside the project, or where `DSH_FORENSICS_RECORDED` says.
+fn recorded_root() -> PathBuf {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let path = std::env::var_os("DSH_FORENSICS_RECORDED").map_or_else(beside, PathBuf::from).join(folder);
+    std::env::var_os("DSH_FORENSICS_RECORDED").map_or_else(beside, PathBuf::from)
+}
+
+/// The recorded logs beside the checkout, or `None` with a message where they are absent.
+pub fn recorded(folder: &str) -> Option<PathBuf> {
+    let path = recorded_root().join(folder);
     if path.is_dir() {
         return Some(path);
     }

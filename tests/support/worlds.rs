@@ -255,6 +255,7 @@ impl<'a> Recorder<'a> {
             outcome: if failure.is_some() { Outcome::Failed } else { Outcome::Succeeded },
             failure,
             usage: None,
+            cut_at_limit: false,
             chunks: 1,
             longest_gap_ms: 0,
             since_compaction: None,
@@ -272,7 +273,6 @@ impl<'a> Recorder<'a> {
                 tokens: Some(TokenEstimate { value: 9000, low: 8800, high: 9200, method: TokenMethod::Counted }),
             })),
             usage_untrusted: false,
-            cut_at_limit: false,
             last_tool: None,
             selected: true,
         }

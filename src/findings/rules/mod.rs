@@ -8,6 +8,7 @@ pub(super) mod body_size_as_overflow;
 pub(super) mod bodyless_400;
 pub(super) mod budget_shrunk_by_cancelled_wait;
 pub(super) mod budget_too_short;
+pub(super) mod compaction_blamed;
 pub(super) mod compaction_not_shrinking;
 pub(super) mod compaction_storm;
 pub(super) mod contradicted_overflow;

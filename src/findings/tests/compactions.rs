@@ -79,3 +79,47 @@ fn open_compaction_fires() {
 fn open_compaction_is_silent_where_all_ended() {
     assert_eq!(count("open-compaction", &mut [&mut compacting(2)]), None);
 }
+
+/// Ten sessions of 40 steps with three compactions; the step right after one fails, or every seventh step does.
+fn ten_sessions(after_compactions: bool) -> Vec<Log> {
+    let session = |number: usize| {
+        let mut log = Log::new(&format!("s{number}"));
+        log.turn();
+        for step in 0..40 {
+            let compacts = step % 13 == 12;
+            if compacts {
+                log.pressure_compaction();
+            }
+            let fails = if after_compactions { compacts } else { (step + number) % 7 == 3 };
+            if fails {
+                log.step().failed("SERVER", "502 Bad Gateway").gave_up().turn()
+            } else {
+                log.step().ok(9_000)
+            };
+        }
+        log
+    };
+    (0..10).map(session).collect()
+}
+
+#[test]
+fn compaction_blamed_fires() {
+    let mut logs = ten_sessions(true);
+    let mut logs: Vec<&mut Log> = logs.iter_mut().collect();
+    assert_eq!(count("compaction-blamed", &mut logs), Some((30, "failed_steps")));
+}
+
+#[test]
+fn compaction_blamed_fires_for_an_innocent_compaction_too() {
+    let mut logs = ten_sessions(false);
+    let mut logs: Vec<&mut Log> = logs.iter_mut().collect();
+    let finding = super::find("compaction-blamed", &super::archive(&mut logs)).unwrap();
+    assert_eq!(finding.title.key, "findings.compaction-innocent");
+}
+
+#[test]
+fn compaction_blamed_is_silent_where_nothing_can_tell() {
+    let mut log = Log::new("s");
+    log.turn().step().ok(9_000).pressure_compaction().step().failed(OVERFLOW, NO_BODY_413).gave_up();
+    assert_eq!(count("compaction-blamed", &mut [&mut log]), None);
+}

@@ -42,15 +42,17 @@ fn archive(logs: &mut [&mut Log]) -> Dataset {
     let mut dataset =
         Dataset { sessions: logs.iter_mut().map(|log| rows_of_lines(&log.lines())).collect(), ..Dataset::default() };
     crate::tokens::resolve(&mut dataset.sessions, &mut dataset.notices);
-    crate::context_window::fill(&mut dataset.sessions, &[]);
+    crate::context_window::fill(&mut dataset.sessions, &Default::default());
     dataset
 }
 
 fn find_all(dataset: &Dataset, selection: &Selection, lint: Option<(String, Vec<LintHit>)>) -> Vec<Finding> {
     let filters = Filters::default();
-    let mut summary = Summary::of(dataset, &filters, &[]);
+    let windows = ["8ev".parse().unwrap(), "3att".parse().unwrap()];
+    let mut summary = Summary::of(dataset, &filters, &windows);
     let verdicts = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(dataset, &filters, &verdicts);
+    summary.add_correlations(dataset, &filters, &jiff::tz::TimeZone::UTC);
     let mut context = Context::new(dataset, &summary, &verdicts, &filters);
     context.lint = lint;
     super::find_all(&context, selection)

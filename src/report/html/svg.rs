@@ -144,7 +144,7 @@ impl<'a> Plot<'a> {
             );
         }
         let (x, y) = (escape(&self.chart.x.label), escape(&self.chart.y.label));
-        let _ = writeln!(out, "<text x=\"{RIGHT}\" y=\"{}\" text-anchor=\"end\">{x}</text>", BOTTOM + 40.0);
+        let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"{}\">{x}</text>", BOTTOM + 40.0);
         let _ = writeln!(out, "<text x=\"4\" y=\"14\">{y}</text>");
     }
 
@@ -309,10 +309,13 @@ fn data(writer: &Writer<'_>, chart: &Chart) -> Table {
     places.dedup();
     let mut columns = vec![Column::text(chart.x.label.clone(), 0)];
     columns.extend(chart.series.iter().map(|s| Column::number(s.name.clone(), 0)));
-    let at = |series: &Series, x: f64| series.points.iter().find(|p| p.x == x).map_or_else(|| "–".to_owned(), value);
+    let by_place =
+        |s: &'_ Series| s.points.iter().map(|p| (p.x.to_bits(), value(p))).collect::<BTreeMap<u64, String>>();
+    let series: Vec<BTreeMap<u64, String>> = chart.series.iter().map(by_place).collect();
     let rows = places.into_iter().map(|x| {
         let mut row = vec![name(&chart.x, x, zone).into()];
-        row.extend(chart.series.iter().map(|s| at(s, x).into()));
+        let at = |points: &BTreeMap<u64, String>| points.get(&x.to_bits()).cloned().unwrap_or_else(|| "–".to_owned());
+        row.extend(series.iter().map(|points| at(points).into()));
         row
     });
     Table { columns, rows: rows.collect(), ..Table::default() }

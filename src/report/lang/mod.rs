@@ -39,6 +39,8 @@ areas! {
     "charts",
     "check",
     "common",
+    "evidence",
+    "explain",
     "compactions",
     "classify",
     "common",

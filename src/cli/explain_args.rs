@@ -1,0 +1,91 @@
+//! Arguments of `explain`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::args::{InputArgs, OutputArgs};
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dsh-forensics explain --demo\n  dsh-forensics explain 7431dfda --in ~/.dsh/sessions\n  dsh-forensics explain 7431dfda:114 --format markdown\n\nWithout SESSION: the most interesting failure of the archive; without SEQ: that of the session."
+)]
+pub struct ExplainArgs {
+    /// Session id or its beginning, with the seq of any event of the failed attempt after a colon; or the id of a rule
+    #[arg(value_name = "SESSION[:SEQ]|RULE")]
+    pub target: Option<String>,
+    /// Sessions root, directory, log file or zip; may be repeated [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(long = "in", value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Read the demo logs inside the program
+    #[arg(long, conflicts_with = "paths")]
+    pub demo: bool,
+    /// Release of the harness that wrote the log [default: inferred from the codes it wrote]
+    #[arg(long, value_name = "VERSION")]
+    pub dsh_version: Option<String>,
+    /// Version of its pi-ai
+    #[arg(long, value_name = "VERSION")]
+    pub pi_ai_version: Option<String>,
+    /// Context window of a model, tokens, where the log does not state it; may be repeated
+    #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window)]
+    pub context_window: Vec<(String, u64)>,
+    /// Time zone of printed times: an IANA name [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<String>,
+    /// Worker threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Table, help_heading = "Output")]
+    pub format: ExplainFormat,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl ExplainArgs {
+    /// The arguments of reading, as the other commands take them.
+    pub fn input(&self) -> InputArgs {
+        InputArgs {
+            paths: self.paths.clone(),
+            demo: self.demo,
+            jobs: self.jobs,
+            context_window: self.context_window.clone(),
+            ..InputArgs::default()
+        }
+    }
+}
+
+impl Default for InputArgs {
+    /// As if nothing was typed.
+    fn default() -> Self {
+        let limits = crate::archive::Limits::default();
+        Self {
+            paths: Vec::new(),
+            demo: false,
+            jobs: None,
+            keep_duplicates: false,
+            config: None,
+            settings: None,
+            context_window: Vec::new(),
+            max_window_bytes: limits.window_bytes,
+            max_frame_bytes: limits.frame_bytes,
+            max_line_bytes: limits.line_bytes,
+            max_json_depth: limits.json_depth,
+            max_zip_entries: limits.zip_entries,
+            max_zip_ratio: limits.zip_ratio,
+        }
+    }
+}
+
+/// Formats of `explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// For a terminal
+    Table,
+    /// For programs (docs/json.md)
+    Json,
+    /// For a bug report or a forum post
+    Markdown,
+}

@@ -1,0 +1,99 @@
+//! What must never leave the machine: secrets planted in a log do not stand in any output, whatever the command, the
+//! format and the language. A new command adds a line to `OUTPUTS`.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::path::PathBuf;
+
+use support::builder::Log;
+use support::run;
+
+/// Commands and the arguments of each format.
+const OUTPUTS: [(&[&str], &[&str]); 5] = [
+    (&["scan"], &["table", "json", "markdown", "html"]),
+    (&["failures"], &["table", "ndjson", "csv", "markdown", "html"]),
+    (&["compactions"], &["table", "json", "ndjson", "markdown", "html"]),
+    (&["policy", "what-if", "--draws", "120"], &["table", "json", "markdown", "html"]),
+    (&["verify"], &["table", "ndjson"]),
+];
+
+/// What is planted, and the part of it that must not be found again.
+const SECRETS: [(&str, &str); 12] = [
+    ("key sk-proj-abcd1234EFGH5678ijkl", "abcd1234EFGH5678"),
+    ("Authorization: Bearer 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a39281706"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----", "MIIEowIBAAKCAQEA"),
+    ("AKIAIOSFODNN7EXAMPLE", "IOSFODNN7"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123xyz", "eyJzdWIiOiIxIn0"),
+    ("https://deploy:hunter22@gate.acme.example/v1", "hunter22"),
+    ("token 3Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Ps", "3Zk9Qw7Lr2Xv8Tn5"),
+    ("ENOENT: open /home/liweiqiang/notes.txt", "liweiqiang"),
+    ("EPERM C:\\Users\\王小明\\key.txt", "王小明"),
+    ("getaddrinfo ENOTFOUND llm-gate.acme.internal", "llm-gate"),
+    ("connect ECONNREFUSED 10.20.30.40:8443", "10.20.30.40"),
+    ("write to ops.team@acme.example please", "ops.team"),
+];
+
+/// A log with one failing step for each secret, in a directory of a person's home.
+fn planted() -> (tempfile::TempDir, PathBuf) {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("harbour-night-shift");
+    log.project = "--srv-dragon-ledger--".to_owned();
+    for (text, _) in SECRETS {
+        log.turn().step().failed("SERVER", &format!("502 {text}")).gave_up();
+    }
+    let home = root.path().join("home/liweiqiang/sessions");
+    let path = log.write_zstd(&home);
+    (root, path)
+}
+
+fn every_output(path: &str, more: &[&str], check: impl Fn(&str, &str)) {
+    for (command, formats) in OUTPUTS {
+        for format in formats {
+            for language in ["en", "zh"] {
+                let run =
+                    run(&[command, &[path, "--format", format, "--lang", language, "--width", "400"][..], more]
+                        .concat());
+                assert_eq!(run.status, 0, "{command:?} {format}: {}", run.err);
+                assert!(run.out.len() > 40 || *format == "ndjson", "{command:?} {format} says something");
+                check(&format!("{} --format {format} --lang {language}", command.join(" ")), &(run.out + &run.err));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_planted_secret_stands_in_any_output() {
+    let (_root, path) = planted();
+    every_output(path.to_str().unwrap(), &[], |name, out| {
+        for (_, secret) in SECRETS {
+            assert!(!out.contains(secret), "{secret} in {name}:\n{out}");
+        }
+    });
+}
+
+#[test]
+fn strict_replaces_sessions_projects_and_paths_by_stable_pseudonyms() {
+    let (_root, path) = planted();
+    let path = path.to_str().unwrap();
+    let session = |out: &str| {
+        let start = out.find("session-").expect("a pseudonym stands in the output");
+        out[start..].chars().take(16).collect::<String>()
+    };
+    let first = session(&run(&["failures", path, "--format", "ndjson", "--redact", "strict"]).out);
+    every_output(path, &["--redact", "strict"], |name, out| {
+        for known in ["harbour-night-shift", "dragon-ledger", "liweiqiang"] {
+            assert!(!out.contains(known), "{known} in {name}:\n{out}");
+        }
+        if name.starts_with("failures") && name.contains("json") {
+            assert_eq!(session(out), first, "{name}");
+        }
+    });
+}
+
+#[test]
+fn without_strict_sessions_keep_their_names() {
+    let (_root, path) = planted();
+    let out = run(&["failures", path.to_str().unwrap(), "--format", "ndjson"]).out;
+    assert!(out.contains("harbour-night-shift"));
+}
