@@ -31,9 +31,6 @@ pub struct InputArgs {
     /// Context window of a model, tokens, where the log does not state it; may be repeated
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
     pub context_window: Vec<(String, u64)>,
-    /// Configuration file [default: dsh-forensics.toml in the working directory, where there is one]
-    #[arg(long, value_name = "FILE", help_heading = "Reading")]
-    pub config: Option<PathBuf>,
     /// Largest zstd window accepted, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,
