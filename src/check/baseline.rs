@@ -159,8 +159,7 @@ impl Baseline {
         let wrong = |line: usize, why: String| {
             Said(message!("check.baseline-wrong", path = path.display(), line = line, why = why))
         };
-        let baseline: Self =
-            serde_json::from_str(text).map_err(|error| wrong(error.line(), error.to_string()))?;
+        let baseline: Self = serde_json::from_str(text).map_err(|error| wrong(error.line(), error.to_string()))?;
         if baseline.schema != BASELINE_SCHEMA {
             return Err(wrong(1, format!("schema {:?}, expected {BASELINE_SCHEMA:?}", baseline.schema)));
         }

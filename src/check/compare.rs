@@ -10,10 +10,7 @@ use crate::message;
 use crate::message::Message;
 
 /// Points split by whether the baseline accepts them, and the entries that nothing answers to any more.
-pub(super) fn split<'o>(
-    baseline: &Baseline,
-    observed: &'o Observed,
-) -> (Vec<&'o Point>, Vec<Known>, Vec<Accepted>) {
+pub(super) fn split<'o>(baseline: &Baseline, observed: &'o Observed) -> (Vec<&'o Point>, Vec<Known>, Vec<Accepted>) {
     let reasons: BTreeMap<&str, &str> =
         baseline.accepted.iter().map(|entry| (entry.fingerprint.as_str(), entry.reason.as_str())).collect();
     let (mut fresh, mut known) = (Vec::new(), Vec::new());
@@ -49,9 +46,8 @@ fn change(before: &Classified, now: &Classified) -> Option<Message> {
     if before.verdict != now.verdict {
         return Some(message!("check.change-verdict", code = to, from = &before.verdict, to = &now.verdict));
     }
-    (before.supported_code != now.supported_code).then(
-        || message!("check.change-supported", code = to, from = &before.supported_code, to = &now.supported_code),
-    )
+    (before.supported_code != now.supported_code)
+        .then(|| message!("check.change-supported", code = to, from = &before.supported_code, to = &now.supported_code))
 }
 
 /// Failures on which the policy decides otherwise; `None` where there is nothing to compare.

@@ -126,18 +126,15 @@ fn rule_limits(asked: &Asked, observed: &Observed) -> Judged {
         RuleGate::AtMost(most) => Some((rule.as_str(), *most)),
         RuleGate::Off(_) => None,
     });
-    let counted: Vec<(&str, u64, u64)> = limits
-        .map(|(rule, most)| (rule, most, observed.finding_counts.get(rule).copied().unwrap_or(0)))
-        .collect();
+    let counted: Vec<(&str, u64, u64)> =
+        limits.map(|(rule, most)| (rule, most, observed.finding_counts.get(rule).copied().unwrap_or(0))).collect();
     if counted.is_empty() {
         return (outcome(Gate::RuleLimit, GateState::NotSet, message!("check.not-configured")), Vec::new());
     }
     let over: Vec<Message> = counted
         .iter()
         .filter(|(_, most, seen)| seen > most)
-        .map(|(rule, most, seen)| {
-            message!("check.over-limit", rule = rule, n = grouped(*seen), most = grouped(*most))
-        })
+        .map(|(rule, most, seen)| message!("check.over-limit", rule = rule, n = grouped(*seen), most = grouped(*most)))
         .collect();
     if over.is_empty() {
         let n = grouped(counted.len() as u64);
@@ -176,7 +173,9 @@ fn contradicted_share(asked: &Asked, observed: &Observed) -> Judged {
 
 fn classification(asked: &Asked, baseline: Option<&Baseline>, observed: &Observed) -> Judged {
     let gate = Gate::Classification;
-    let Some(baseline) = baseline else { return (outcome(gate, GateState::NotSet, message!("check.no-baseline")), Vec::new()) };
+    let Some(baseline) = baseline else {
+        return (outcome(gate, GateState::NotSet, message!("check.no-baseline")), Vec::new());
+    };
     let changed = reclassified(baseline, observed);
     let allowed = asked.config.max_reclassified.unwrap_or(0);
     let n = changed.len() as u64;
@@ -186,9 +185,10 @@ fn classification(asked: &Asked, baseline: Option<&Baseline>, observed: &Observe
     }
     let mut kinds: Vec<(&Message, u64)> = kinds.into_iter().collect();
     kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let list = kinds.iter().take(3).map(|(change, n)| {
-        message!("check.change-count", n = grouped(*n)).with_message("change", (*change).clone())
-    });
+    let list = kinds
+        .iter()
+        .take(3)
+        .map(|(change, n)| message!("check.change-count", n = grouped(*n)).with_message("change", (*change).clone()));
     let why = if changed.is_empty() {
         message!("check.no-reclassified", n = grouped(observed.failures.len() as u64))
     } else {

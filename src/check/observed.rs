@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::baseline::{Classified, Decisions, Rate};
 use super::classify::Rules;
 use crate::evidence::{Verdict, Verdicts};
-use crate::findings::{Context, Finding, LifeCycle, Place, Severity, registry, short_text};
+use crate::findings::{Context, Finding, LifeCycle, Place, Severity, fingerprint, registry, short_text};
 use crate::message::Message;
 
 /// The gate for failures whose code the evidence contradicts; it stands beside the rules in a baseline.
@@ -37,9 +37,14 @@ impl Point {
     }
 }
 
-/// `session:seq`, without anything secret in the session's name.
+/// `session:seq`. A name that may hold something secret gets a pseudonym, so that two of them stay two.
 pub fn at(session: &str, seq: u64) -> String {
-    format!("{}:{seq}", short_text(session))
+    let clean = short_text(session);
+    if clean == session {
+        return format!("{clean}:{seq}");
+    }
+    let place = Place { session_id: session.to_owned(), seq: 0 };
+    format!("session-{}:{seq}", fingerprint("session", &[place]))
 }
 
 /// Failed turns that a policy would have saved.
@@ -91,7 +96,7 @@ impl Observed {
                     rule: CONTRADICTED,
                     severity: Severity::Error,
                     stable: true,
-                    fingerprint: crate::findings::fingerprint(CONTRADICTED, std::slice::from_ref(&place)),
+                    fingerprint: fingerprint(CONTRADICTED, std::slice::from_ref(&place)),
                     place: Some(place.clone()),
                     what: case.in_words(),
                 });
@@ -127,9 +132,7 @@ impl Observed {
 
 /// The places of a finding; one for the whole archive where it has none.
 fn points(finding: &Finding, failures: &BTreeMap<String, (Place, Message)>) -> Vec<Point> {
-    let name = || {
-        registry::find(finding.id).map_or_else(|| finding.title.clone(), |rule| Message::new(rule.docs.name))
-    };
+    let name = || registry::find(finding.id).map_or_else(|| finding.title.clone(), |rule| Message::new(rule.docs.name));
     let point = |fingerprint: String, place: Option<Place>, what: Message| Point {
         rule: finding.id,
         severity: finding.severity,
@@ -161,4 +164,21 @@ fn without_numbers(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_whose_names_look_secret_stay_apart() {
+        assert_eq!(at("7431dfda-f8b0-55ee-a54f-bdb7c3bf3304", 7), "7431dfda-f8b0-55ee-a54f-bdb7c3bf3304:7");
+        let (one, other) = (at("3Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Ps", 7), at("9Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Px", 7));
+        assert!(one != other && !one.contains("Qw7Lr2"), "{one} {other}");
+    }
+
+    #[test]
+    fn a_request_id_does_not_make_a_new_wording() {
+        assert_eq!(without_numbers("odd fault 17 in shard 2048"), "odd fault # in shard #");
+    }
 }

@@ -66,8 +66,15 @@ pub fn compare(before: &BTreeMap<String, Rate>, now: &BTreeMap<String, Rate>, li
 }
 
 fn one(route: &str, before: Option<Rate>, now: Rate, limit: f64) -> RateComparison {
-    let mut found =
-        RateComparison { route: route.to_owned(), before, now, ratio: None, lower: None, upper: None, state: RateState::New };
+    let mut found = RateComparison {
+        route: route.to_owned(),
+        before,
+        now,
+        ratio: None,
+        lower: None,
+        upper: None,
+        state: RateState::New,
+    };
     let Some(before) = before else { return found };
     let ratio = rate_ratio(stratum(before, now), Level::NINETY_FIVE);
     (found.ratio, found.lower, found.upper) = (ratio.estimate, ratio.lower, ratio.upper);

@@ -48,7 +48,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         return Err(Said(Message::new("check.share-needs-policy")).into());
     }
     let asked = Asked { config: plan.config.check.clone(), severity: severity(args, &plan) };
-    let selection = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone()).checked().map_err(Said)?;
+    let selection =
+        plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone()).checked().map_err(Said)?;
     let settings = scan::read_settings(args.input.settings.as_deref())?;
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
@@ -227,7 +228,8 @@ fn update(
             old.map(|old| old.accepted.iter().map(|e| e.fingerprint.as_str()).collect()).unwrap_or_default();
         let added = new.accepted.iter().filter(|entry| !before.contains(entry.fingerprint.as_str())).count();
         let dropped = before.len() + added - new.accepted.len();
-        let done = message!("check.updated", path = path.display(), n = new.accepted.len(), added = added, dropped = dropped);
+        let done =
+            message!("check.updated", path = path.display(), n = new.accepted.len(), added = added, dropped = dropped);
         eprintln!("dsh-forensics: {}", redact(&plan.language.render(&done)));
     }
     Ok(Exit::Clean)
@@ -250,9 +252,7 @@ fn render(args: &CheckArgs, plan: &Plan, dataset: &Dataset, result: &CheckResult
     Ok(match args.format {
         CheckFormat::Table => terminal::render(&page(ci::page::MOST_ON_TERMINAL), plan.layout),
         CheckFormat::Markdown => markdown::render(&page(ci::page::MOST_IN_SUMMARY)),
-        CheckFormat::Html => {
-            html::render(&page(ci::page::MOST_IN_FILE), &plan.meta(dataset, "check"), plan.language)
-        }
+        CheckFormat::Html => html::render(&page(ci::page::MOST_IN_FILE), &plan.meta(dataset, "check"), plan.language),
         CheckFormat::Json => serde_json::to_string_pretty(&ci::json::CheckV1::new(result))? + "\n",
         CheckFormat::Sarif => serde_json::to_string_pretty(&ci::sarif::log(result))? + "\n",
         CheckFormat::Junit => ci::junit::render(result),

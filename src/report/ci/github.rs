@@ -64,9 +64,6 @@ mod tests {
 
     #[test]
     fn what_the_runner_would_read_as_syntax_is_escaped() {
-        assert_eq!(
-            command("error", "a:b,c", "100 %\n::error::no"),
-            "::error title=a%3Ab%2Cc::100 %25%0A::error::no"
-        );
+        assert_eq!(command("error", "a:b,c", "100 %\n::error::no"), "::error title=a%3Ab%2Cc::100 %25%0A::error::no");
     }
 }

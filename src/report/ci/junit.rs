@@ -35,7 +35,10 @@ fn case(outcome: &Outcome, result: &CheckResult) -> String {
         }
         GateState::Fired => {
             let body = escape(&problems(outcome, result));
-            format!("{open}>\n      <failure message=\"{why}\" type=\"{}\">{body}</failure>\n    </testcase>\n", outcome.gate.name())
+            format!(
+                "{open}>\n      <failure message=\"{why}\" type=\"{}\">{body}</failure>\n    </testcase>\n",
+                outcome.gate.name()
+            )
         }
     }
 }

@@ -146,9 +146,8 @@ fn problems(problems: &[Problem], most: usize, language: Language) -> Table {
 }
 
 fn stale(stale: &[Accepted], most: usize, language: Language) -> Table {
-    let row = |entry: &Accepted| {
-        [&entry.rule, &entry.at, &entry.reason].map(|text| Cell::from(super::one_line(text))).into()
-    };
+    let row =
+        |entry: &Accepted| [&entry.rule, &entry.at, &entry.reason].map(|text| Cell::from(super::one_line(text))).into();
     Table {
         title: language.say("check.stale"),
         columns: vec![

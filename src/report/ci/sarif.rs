@@ -84,7 +84,9 @@ fn rule(id: &str) -> Value {
 
 /// `contradicted-overflow` → `ContradictedOverflow`
 fn camel(id: &str) -> String {
-    id.split('-').flat_map(|part| part.chars().enumerate().map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c })).collect()
+    id.split('-')
+        .flat_map(|part| part.chars().enumerate().map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c }))
+        .collect()
 }
 
 struct Row<'a> {
@@ -125,7 +127,8 @@ fn of_known(known: &Known, index: &BTreeMap<&str, usize>) -> Value {
     let place = point.place.as_ref();
     let (rule, fingerprint) = (point.rule, point.fingerprint.as_str());
     let mut value = row(&Row { rule, severity: point.severity, fingerprint, place, text, state: "unchanged" }, index);
-    value["suppressions"] = json!([{"kind": "external", "status": "accepted", "justification": one_line(&known.reason)}]);
+    value["suppressions"] =
+        json!([{"kind": "external", "status": "accepted", "justification": one_line(&known.reason)}]);
     value
 }
 
