@@ -31,6 +31,83 @@ pub struct Config {
     /// Which rules run.
     #[serde(default)]
     pub rules: RulesConfig,
+    /// Gates of `check`.
+    #[serde(default)]
+    pub check: CheckConfig,
+}
+
+/// `[check]`: what fails a build.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckConfig {
+    /// New places of findings at least as bad fail; without it `warning`.
+    pub severity: Option<Severity>,
+    /// Largest share of failed attempts whose code the evidence contradicts.
+    pub max_contradicted_share: Option<Share>,
+    /// Smallest share of failed turns that the policy of `--policy` would save.
+    pub min_saved_share: Option<Share>,
+    /// Most error texts that no wording decides.
+    pub max_unknown_wordings: Option<u64>,
+    /// Most failures that may be classified otherwise than in the baseline; without it none.
+    pub max_reclassified: Option<u64>,
+    /// Largest ratio of failure rates, now over baseline; without it 1.25.
+    pub rate_ratio_limit: Option<RatioLimit>,
+    /// Rules that never fail a build, or may be found so many times.
+    #[serde(default)]
+    pub rules: BTreeMap<String, RuleGate>,
+}
+
+/// A share, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Share(pub f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, String> {
+        let fits = (0.0..=1.0).contains(&value);
+        if fits { Ok(Self(value)) } else { Err(format!("{value} is no share; write a number from 0 to 1")) }
+    }
+}
+
+impl Share {
+    /// `25.0 %`
+    pub fn percent(self) -> String {
+        format!("{:.1} %", 100.0 * self.0)
+    }
+}
+
+/// A ratio of at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct RatioLimit(pub f64);
+
+impl TryFrom<f64> for RatioLimit {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, String> {
+        let fits = value.is_finite() && value >= 1.0;
+        if fits { Ok(Self(value)) } else { Err(format!("{value} is no limit; write a number of 1 or more")) }
+    }
+}
+
+/// What a rule of its own means for a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "write \"off\", or the largest count that passes")]
+pub enum RuleGate {
+    /// It may be found so many times, whatever the baseline says.
+    AtMost(u64),
+    /// It never fails a build.
+    Off(Off),
+}
+
+/// The word `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Off {
+    /// `off`
+    Off,
 }
 
 /// `[rules]`
@@ -66,7 +143,9 @@ impl Config {
         let config: Self = toml::from_str(text)
             .map_err(|error| wrong(message!("findings.config-parser", text = error.to_string().trim_end())))?;
         // The names of rules are checked here, so that the error names the file.
-        if let Err(detail) = config.selection(Vec::new(), Vec::new()).checked() {
+        let mut selection = config.selection(Vec::new(), Vec::new());
+        selection.only.extend(config.check.rules.keys().cloned());
+        if let Err(detail) = selection.checked() {
             let name = detail.values.first().and_then(|(_, value)| match value {
                 Value::Text(name) => Some(name.trim_matches('"').to_owned()),
                 _ => None,
@@ -121,6 +200,10 @@ mod tests {
             ("fail_on = \"fatal\"\n", ["team.toml", "line 1", "fatal"]),
             ("\n[rules]\nignore = [\"torn-lgo\"]\n", ["team.toml: line 3", "torn-lgo", "did you mean torn-log"]),
             ("[context_windows]\nm = \"big\"\n", ["team.toml", "line 2", "big"]),
+            ("[check]\nmax_contradicted_share = 20\n", ["team.toml", "line 2", "0 to 1"]),
+            ("[check]\nrate_ratio_limit = 0.5\n", ["team.toml", "line 2", "1 or more"]),
+            ("[check.rules]\ntorn-log = \"never\"\n", ["team.toml", "line 2", "off"]),
+            ("[check.rules]\n\ntorn-lgo = 3\n", ["team.toml: line 3", "torn-lgo", "did you mean torn-log"]),
         ] {
             let error = parse(text).unwrap_err();
             for part in parts {

@@ -4,6 +4,7 @@
 
 pub mod archive;
 pub mod charts;
+pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod config;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::check_args::CheckArgs;
 use super::compactions_args::CompactionsArgs;
 use super::explain_args::ExplainArgs;
 use super::export_args::ExportArgs;
@@ -47,6 +48,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Do compactions cause failures? Every compaction, and the rate of failures around them
     Compactions(CompactionsArgs),
+    /// A gate for CI: fails when findings, classifications, decisions or failure rates got worse than a baseline
+    Check(CheckArgs),
     /// What the harness would do with each log: loads, repairs, refuses; torn, corrupt, forked, with holes
     Verify(VerifyArgs),
     /// All tables as Parquet, CSV or NDJSON, for DuckDB, polars, spreadsheets
@@ -72,6 +75,7 @@ impl Command {
             Self::Failures(args) => args.output.language(),
             Self::Explain(args) => args.output.language(),
             Self::Compactions(args) => args.output.language(),
+            Self::Check(args) => args.output.language(),
             Self::Verify(args) => args.output.language(),
             Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),

@@ -15,6 +15,8 @@ pub enum Exit {
     NoInput = 3,
     /// Some input could not be read; the numbers leave it out.
     Partial = 4,
+    /// `check --bisect`: too little evidence to say whether it is good or bad (what `git bisect run` skips).
+    Inconclusive = 125,
 }
 
 impl From<Exit> for ExitCode {

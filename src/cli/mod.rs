@@ -3,6 +3,7 @@
 //! Always: whether the input was partial is remembered in one place and decides the exit status.
 
 pub mod args;
+pub mod check_args;
 pub mod compactions_args;
 pub mod exit;
 pub mod explain_args;

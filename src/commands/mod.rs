@@ -2,6 +2,7 @@
 //! Out: one file per command: read, analyse, render, and the exit status.
 //! Always: commands hold no analysis of their own.
 
+mod check;
 mod classify;
 mod compactions;
 mod completions;
@@ -35,6 +36,7 @@ pub fn run(cli: &Cli) -> Result<Exit> {
         Command::Explain(args) => explain::run(args),
         Command::Compactions(args) => compactions::run(args),
         Command::Export(args) => export::run(args),
+        Command::Check(args) => check::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Request(args) => request::run(args),
         Command::Classify(args) => classify::run(args),

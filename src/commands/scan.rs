@@ -56,7 +56,7 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
 }
 
 /// Name and text of the settings file.
-fn read_settings(path: Option<&Path>) -> Result<Option<(String, String)>> {
+pub(super) fn read_settings(path: Option<&Path>) -> Result<Option<(String, String)>> {
     let Some(path) = path else { return Ok(None) };
     let text = fs::read_to_string(path)
         .map_err(|error| Said(message!("findings.unreadable", path = path.display(), why = error)))?;
@@ -71,7 +71,7 @@ fn look(mut context: Context<'_>, selection: &Selection, settings: Option<&(Stri
 }
 
 /// The linter's hits, with what the archive shows about each route.
-fn lint_hits(context: &Context<'_>, name: &str, text: &str) -> Vec<LintHit> {
+pub(super) fn lint_hits(context: &Context<'_>, name: &str, text: &str) -> Vec<LintHit> {
     let mut routes: BTreeMap<String, RouteFacts> = BTreeMap::new();
     for (route, counts) in &context.summary.by_route {
         routes.entry(route.provider.clone()).or_default().attempts += counts.attempts;

@@ -59,7 +59,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
 }
 
 /// A name with the ending of a settings file, or of a file that exists, is a file; everything else is an expression.
-fn ask(policy: &str) -> Result<Asked> {
+pub(super) fn ask(policy: &str) -> Result<Asked> {
     let ending = Path::new(policy).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if matches!(ending, "yaml" | "yml" | "toml") || Path::new(policy).is_file() {
         let text = fs::read_to_string(policy).with_context(|| format!("--policy: cannot read {policy}"))?;

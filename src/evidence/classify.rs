@@ -7,7 +7,7 @@ use super::classifiers::{HarnessCode, classify_deepseek, classify_pi_ai};
 use super::codes::{FixableBy, Route, SupportedCode, retried_by_default};
 use super::message::{deepseek_detail, json_body, leading_status};
 use super::numbers::Numbers;
-use super::releases::KNOWN_RELEASES;
+use super::releases::{KNOWN_RELEASES, ReleaseRules};
 use super::supports::supports;
 
 /// Schema of [`ClassifyReport`].
@@ -79,15 +79,9 @@ pub fn classify_input(input: ClassifyInput<'_>) -> ClassifyReport {
     let written = leading_status(input.text);
     let status = input.status.or(written);
     let supported = supports(input.text, status, Route::PiAi);
-    let thrown = thrown_text(input.text, input.status.filter(|_| written.is_none()));
-    let detail = provider_detail(input.text);
     let mut releases = Vec::new();
     for release in KNOWN_RELEASES {
-        let pi_ai = adapter_code(&thrown, Route::PiAi)
-            .unwrap_or_else(|| classify_pi_ai(&thrown, release.rules, input.provider));
-        let deepseek = adapter_code(input.text, Route::DeepSeek)
-            .or_else(|| status.map(|status| classify_deepseek(status, &detail)));
-        let routes = [(Route::PiAi, Some(pi_ai)), (Route::DeepSeek, deepseek)];
+        let routes = [Route::PiAi, Route::DeepSeek].map(|route| (route, code_of(input, route, release.rules)));
         for (route, verdict) in routes {
             let Some(HarnessCode { code, rule, matched }) = verdict else {
                 continue;
@@ -113,6 +107,22 @@ pub fn classify_input(input: ClassifyInput<'_>) -> ClassifyReport {
         fixable_by: supported.fixable_by,
         pattern_id: supported.pattern_id,
         numbers: supported.numbers,
+    }
+}
+
+/// The code that a release gives a message on a route; `None` where its adapter would not have classified it at all.
+#[must_use]
+pub fn code_of(input: ClassifyInput<'_>, route: Route, rules: ReleaseRules) -> Option<HarnessCode> {
+    let written = leading_status(input.text);
+    match route {
+        Route::PiAi => {
+            let thrown = thrown_text(input.text, input.status.filter(|_| written.is_none()));
+            Some(adapter_code(&thrown, route).unwrap_or_else(|| classify_pi_ai(&thrown, rules, input.provider)))
+        }
+        Route::DeepSeek => adapter_code(input.text, route).or_else(|| {
+            let status = input.status.or(written)?;
+            Some(classify_deepseek(status, &provider_detail(input.text)))
+        }),
     }
 }
 

@@ -20,7 +20,7 @@ mod wording;
 pub use adapter_texts::adapter_code;
 pub use bodyless::is_bodyless;
 pub use classifiers::{HarnessCode, classify_deepseek, classify_pi_ai};
-pub use classify::{ClassifyInput, ClassifyReport, ReleaseVerdict, classify_input, classify_report};
+pub use classify::{ClassifyInput, ClassifyReport, ReleaseVerdict, classify_input, classify_report, code_of};
 pub use codes::{DEFAULT_RETRYABLE_CODES, FixableBy, Route, SupportedCode, retried_by_default};
 pub use masked::Masked;
 pub use numbers::Numbers;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::codes::{FixableBy, Route, SupportedCode};
 use super::supports::{Supported, supports};
+use crate::event::Failure;
 use crate::session::{AttemptRow, OVERFLOW, Outcome, SessionRows};
 
 pub mod comparisons;
@@ -76,6 +77,12 @@ pub struct Verdicts {
 impl Verdicts {
     /// Judges every failed attempt.
     pub fn of(sessions: &[SessionRows]) -> Self {
+        Self::of_codes(sessions, |_, _| None)
+    }
+
+    /// Judges every failed attempt as if it had been given another code (the one of another release, say); `None`: the
+    /// recorded one.
+    pub fn of_codes(sessions: &[SessionRows], code: impl Fn(&AttemptRow, &Failure) -> Option<String>) -> Self {
         let comparisons = Comparisons::of(sessions);
         let mut texts: HashMap<(&str, Option<u16>, Route), Supported> = HashMap::new();
         let mut judgements = HashMap::new();
@@ -87,12 +94,13 @@ impl Verdicts {
                 let text = texts
                     .entry((&failure.message, failure.status, route))
                     .or_insert_with(|| supports(&failure.message, failure.status, route));
+                let recoded = code(attempt, failure).map(|code| Failure { code, ..failure.clone() });
                 let trial = Trial {
                     session,
                     session_index,
                     index,
                     attempt,
-                    failure,
+                    failure: recoded.as_ref().unwrap_or(failure),
                     text,
                     comparisons: &comparisons,
                     identical: &identical,

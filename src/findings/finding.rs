@@ -196,7 +196,8 @@ impl Finding {
     }
 }
 
-fn fingerprint(id: &str, places: &[Place]) -> String {
+/// Fingerprint of an id and places: the first 16 digits of a SHA-256.
+pub fn fingerprint(id: &str, places: &[Place]) -> String {
     let mut hash = Sha256::new();
     hash.update(id.as_bytes());
     for place in places {

@@ -12,6 +12,6 @@ mod rules;
 mod tests;
 
 pub use case::{Case, Context, retries_by_step, route_name};
-pub use finding::{Confidence, Draft, Example, Finding, Place, Severity, Unit, short_text};
+pub use finding::{Confidence, Draft, Example, Finding, Place, Severity, Unit, fingerprint, short_text};
 pub use registry::{Selection, find_all};
 pub use rule::{Docs, LifeCycle, Rule};

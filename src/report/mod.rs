@@ -4,6 +4,7 @@
 
 mod bars;
 pub mod charts;
+pub mod ci;
 pub mod classify;
 pub mod compactions;
 pub mod compactions_json;

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part of it.
 
 pub mod builder;
+pub mod json_schema;
 pub mod worlds;
 
 use std::path::PathBuf;

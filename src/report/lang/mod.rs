@@ -37,6 +37,7 @@ macro_rules! areas {
 // One line per area, so that two people who add one do not meet.
 areas! {
     "charts",
+    "check",
     "common",
     "evidence",
     "explain",
