@@ -31,7 +31,7 @@ pub(super) fn directory(key: &str, value: Option<&str>) -> String {
         let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         // Not inside an encoded character: its escapes are cut as a whole.
         let mut end = LONGEST - hash.len() - 1;
-        while encoded.as_bytes()[end.saturating_sub(2)..=end].contains(&b'%') {
+        while encoded.as_bytes()[end.saturating_sub(2)..end].contains(&b'%') {
             end -= 1;
         }
         encoded.truncate(end);

@@ -49,6 +49,8 @@ pub struct Log {
     step_open: bool,
     retries: u64,
     compactions: u64,
+    /// Seqs of the nodes on the surface.
+    surface: Vec<u64>,
     always: bool,
     last_failure: Value,
 }
@@ -74,6 +76,7 @@ impl Log {
             step_open: false,
             retries: 0,
             compactions: 0,
+            surface: Vec::new(),
             always: false,
             last_failure: Value::Null,
         }
@@ -274,8 +277,8 @@ impl Log {
 
     fn compaction(&mut self, turn: Value) -> &mut Self {
         let id = self.compaction_start(turn.clone());
-        let first = 4;
-        let last = self.seq.saturating_sub(3).max(first);
+        let first = self.surface.first().copied().unwrap_or(0);
+        let last = self.surface.last().copied().unwrap_or(first);
         self.event(
             "compaction/summary",
             json!({"compactionId": id, "summary": [{"type": "text", "text": "Goal: seal the batch."}],
@@ -283,7 +286,9 @@ impl Log {
                    "shadowedTokenCount": 900, "usage": {"inputTokens": 800, "outputTokens": 20}}),
         );
         let replace = json!({"op": "replace", "start": first, "end": last});
-        self.surface("user/message", json!({"role": "user", "content": []}), replace);
+        self.surface.clear();
+        let summary = json!([{"type": "text", "text": "Goal: seal the batch."}]);
+        self.surface("user/message", json!({"role": "user", "content": summary}), replace);
         self.event("compaction/end", json!({"compactionId": id, "turn": turn}))
     }
 
@@ -302,6 +307,7 @@ impl Log {
 
     /// A message event with its surface operation.
     pub fn surface(&mut self, kind: &str, data: Value, op: Value) -> &mut Self {
+        self.surface.push(self.seq);
         self.push(json!({"type": kind, "seq": self.seq, "time": self.time, "data": data, "surfaceOp": op}))
     }
 

@@ -17,13 +17,12 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let answer = &study.answer;
     let index = answer.window?;
     let counted = context.summary.windows.get(index)?;
-    let title = match answer.verdict {
+    let guilt = match answer.verdict {
         Verdict::TooFew => return None,
-        Verdict::Raises => message!("findings.compaction-guilty", total = grouped(counted.total)),
-        Verdict::NoEvidence | Verdict::Lowers => {
-            message!("findings.compaction-innocent", total = grouped(counted.total))
-        }
+        Verdict::Raises => message!("findings.compaction-guilty"),
+        Verdict::NoEvidence | Verdict::Lowers => message!("findings.compaction-innocent"),
     };
+    let title = message!("findings.compaction-blamed", total = grouped(counted.total), answer = guilt);
     let text: Vec<Message> = answer.text(&study.windows, (counted.inside, counted.total));
     let draft = Draft::new(counted.inside, Unit::FailedSteps, title)
         .confidence(Confidence::Medium)

@@ -30,7 +30,9 @@ fn contradicted_overflow_fires() {
 
 #[test]
 fn contradicted_overflow_is_silent_where_the_provider_states_the_overflow() {
-    assert_eq!(count("contradicted-overflow", &mut [&mut failing(OVERFLOW, TOO_LONG)]), None);
+    let mut log = Log::new("s");
+    log.turn().step().ok(280_000).step().failed(OVERFLOW, TOO_LONG).gave_up();
+    assert_eq!(count("contradicted-overflow", &mut [&mut log]), None);
 }
 
 #[test]

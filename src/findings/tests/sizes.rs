@@ -38,15 +38,19 @@ fn hidden_size_limit_is_silent_where_a_success_is_as_large() {
 }
 
 fn overflow(window: u64, message: &str) -> Log {
+    overflow_after(2_000, window, message)
+}
+
+fn overflow_after(prompt: u64, window: u64, message: &str) -> Log {
     let mut log = Log::new("s");
-    log.route("gateway", "large", window).turn().step().ok(2_000).step().failed(OVERFLOW, message).gave_up();
+    log.route("gateway", "large", window).turn().step().ok(prompt).step().failed(OVERFLOW, message).gave_up();
     log
 }
 
 #[test]
 fn output_reservation_overflow_fires() {
     let message = "400 This model's maximum context length is 1048576 tokens. However, you requested 1048638 tokens (792638 in the messages, 256000 in the completion).";
-    let found = count("output-reservation-overflow", &mut [&mut overflow(1_048_576, message)]);
+    let found = count("output-reservation-overflow", &mut [&mut overflow_after(790_000, 1_048_576, message)]);
     assert_eq!(found, Some((1, "failed_steps")));
 }
 
