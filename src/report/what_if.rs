@@ -26,6 +26,11 @@ pub fn page(answer: &WhatIf, advice: Option<&Recommendation>, replay: &ReplayRep
         episodes = answer.episodes,
         failed = answer.turns_failed
     )));
+    // Names are long; a number in the tables leaves room for what matters at 80 columns.
+    let names = answer.policies.iter().enumerate();
+    page.blocks.push(Block::List(
+        names.map(|(index, policy)| Cell::from(format!("{}: {}", index + 1, policy.name))).collect(),
+    ));
     page.blocks.push(Block::Table(policies(answer, language)));
     if let Some(advice) = advice {
         push_advice(&mut page, advice, language);
@@ -69,7 +74,7 @@ fn push_advice(page: &mut Page, advice: &Recommendation, language: Language) {
 fn policies(answer: &WhatIf, language: Language) -> Table {
     let number = |key, rank| Column::number(language.say(key), rank);
     let mut columns = vec![
-        Column::text(language.say("what_if.col-policy"), 0),
+        Column::text("#", 0),
         number("what_if.col-net", 0),
         number("what_if.col-bounds", 0),
         number("what_if.col-wait", 2),
@@ -93,7 +98,7 @@ fn policies(answer: &WhatIf, language: Language) -> Table {
         .iter()
         .enumerate()
         .map(|(index, policy)| {
-            let mut row = row(policy, answer.best == Some(index));
+            let mut row = row(index + 1, policy, answer.best == Some(index));
             if contested {
                 row.push(Cell::from(policy.net_if_contested_stays.map_or_else(dash, |net| bounds(&net))));
             }
@@ -111,12 +116,12 @@ fn bounds(value: &Bounded) -> String {
     format!("{} – {}", turns(value.pessimistic), turns(value.optimistic))
 }
 
-fn row(policy: &PolicyResult, best: bool) -> Vec<Cell> {
+fn row(number: usize, policy: &PolicyResult, best: bool) -> Vec<Cell> {
     let expected = |value: &Bounded| value.expected.map_or_else(dash, turns);
     let wait = |ms: Option<f64>| ms.map_or_else(dash, duration_words);
     let tone = if best { Tone::Good } else { Tone::Plain };
     vec![
-        Cell::toned(policy.name.clone(), tone),
+        Cell::toned(number.to_string(), tone),
         Cell::toned(expected(&policy.net), tone),
         Cell::from(bounds(&policy.net)),
         Cell::from(format!("{} / {}", wait(policy.wait_median_ms), wait(policy.wait_p95_ms))),
@@ -135,16 +140,16 @@ fn row(policy: &PolicyResult, best: bool) -> Vec<Cell> {
 
 fn evidence(answer: &WhatIf, language: Language) -> Table {
     let share = |key| Column::number(language.say(key), 0);
-    let rows = answer.policies.iter().filter_map(|policy| {
+    let rows = answer.policies.iter().enumerate().filter_map(|(index, policy)| {
         let shares = policy.shares?;
         let percent = |part: f64| Cell::from(format!("{:.0} %", 100.0 * part));
         let cells = [shares.observed, shares.implied, shares.gap, shares.beyond].map(percent);
-        Some(std::iter::once(Cell::from(policy.name.clone())).chain(cells).collect())
+        Some(std::iter::once(Cell::from((index + 1).to_string())).chain(cells).collect())
     });
     Table {
         title: language.say("what_if.evidence"),
         columns: vec![
-            Column::text(language.say("what_if.col-policy"), 0),
+            Column::text("#", 0),
             share("what_if.col-observed"),
             share("what_if.col-implied"),
             share("what_if.col-gap"),

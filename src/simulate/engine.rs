@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::chains::Chain;
 use super::compiled::CompiledPolicy;
 use super::evidence::{Codes, RouteEvidence};
 use super::laws::{WeightedLaw, fit_laws};
@@ -14,7 +15,7 @@ use crate::policy::Candidate;
 use crate::stats::SeededRng;
 
 /// Draws whose attempts are also judged by what they rest on.
-const WATCHED_DRAWS: u64 = 16;
+const WATCHED_DRAWS: u64 = 4;
 
 /// What is assumed about the time between probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -141,7 +142,7 @@ fn one_draw(
     };
     for (index, route) in routes.iter().enumerate() {
         for policy in 0..candidates.len() {
-            let play = |side: usize| {
+            let play = |side: usize, each: &mut dyn FnMut(&Chain, &Ending)| {
                 let stage = Stage {
                     evidence: &route.evidence,
                     world: &worlds[index][side],
@@ -151,20 +152,19 @@ fn one_draw(
                     .map(|(other, sides)| (other.evidence.route.provider.as_str(), &sides[side]))
                     .collect();
                 let candidate = &candidates[policy].by_route[index];
-                play_route(&stage, candidate, &compiled[policy][index], codes, &others, number)
+                play_route(&stage, candidate, &compiled[policy][index], codes, &others, number, each)
             };
-            let (endings, shares) = play(0);
             let mut tally = Tally::default();
-            for (chain, ending) in route.evidence.chains.iter().zip(&endings) {
+            let waits = &mut draw.waits[policy];
+            let shares = play(0, &mut |chain, ending| {
                 tally.add(chain, ending);
                 if ending.saved {
-                    draw.waits[policy].add(ending.wait_ms);
+                    waits.add(ending.wait_ms);
                 }
-            }
+            });
             if options.assume == Assume::None {
                 let mut best = Tally::default();
-                let (endings, _) = play(1);
-                route.evidence.chains.iter().zip(&endings).for_each(|(chain, ending)| best.add(chain, ending));
+                play(1, &mut |chain, ending| best.add(chain, ending));
                 (tally.saved[2], tally.lost[2]) = (best.saved[2], best.lost[2]);
             }
             draw.tallies[policy] += tally;
@@ -176,6 +176,7 @@ fn one_draw(
     draw
 }
 
+/// Tells `each` the ending of every chain, one at a time: a list of them would cost more than the play.
 fn play_route<'a>(
     stage: &Stage<'a>,
     candidate: &Candidate,
@@ -183,15 +184,22 @@ fn play_route<'a>(
     codes: &Codes,
     others: &OtherRoutes<'a>,
     number: u64,
-) -> (Vec<Ending>, [u64; 4]) {
+    each: &mut dyn FnMut(&Chain, &Ending),
+) -> [u64; 4] {
+    let chains = &stage.evidence.chains;
     if compiled.shared {
-        return (play_all(stage, candidate, compiled, codes, others), [0; 4]);
-    }
-    let chains = 0..stage.evidence.chains.len();
-    if number >= WATCHED_DRAWS {
-        return (chains.map(|index| stage.play(compiled, index, &mut Nobody)).collect(), [0; 4]);
+        let endings = play_all(stage, candidate, compiled, codes, others);
+        chains.iter().zip(&endings).for_each(|(chain, ending)| each(chain, ending));
+        return [0; 4];
     }
     let mut watcher = ShareWatcher::new(&stage.evidence.probes);
-    let endings = chains.map(|index| stage.play(compiled, index, &mut watcher)).collect();
-    (endings, watcher.counts())
+    for (index, chain) in chains.iter().enumerate() {
+        let ending = if number < WATCHED_DRAWS {
+            stage.play(compiled, index, &mut watcher)
+        } else {
+            stage.play(compiled, index, &mut Nobody)
+        };
+        each(chain, &ending);
+    }
+    watcher.counts()
 }

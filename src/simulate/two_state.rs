@@ -53,7 +53,7 @@ impl TwoState {
     }
 
     /// P(down later | up now) and P(down later | down now) after a gap with this decay.
-    fn to_down(&self, decay: f64) -> (f64, f64) {
+    fn down_after(&self, decay: f64) -> (f64, f64) {
         let share = self.down_share();
         (share * (1.0 - decay), share + (1.0 - share) * decay)
     }
@@ -70,7 +70,7 @@ impl TwoState {
         for probe in probes {
             let decay = last.map_or(1.0, |last: f64| self.decay(probe.time_ms - last));
             last = Some(probe.time_ms);
-            let (from_up, from_down) = self.to_down(decay);
+            let (from_up, from_down) = self.down_after(decay);
             belief = belief * from_down + (1.0 - belief) * from_up;
             if !hidden(probe) {
                 let (up, down) = self.emission(probe.success);
@@ -109,7 +109,7 @@ impl TwoState {
             let (emit_up, emit_down) =
                 if hidden(&probes[index]) { (1.0, 1.0) } else { self.emission(probes[index].success) };
             let (next_up, next_down) = (emit_up * later_up, emit_down * later_down);
-            let (from_up, from_down) = self.to_down(filtered.decay[index]);
+            let (from_up, from_down) = self.down_after(filtered.decay[index]);
             later_up = (1.0 - from_up) * next_up + from_up * next_down;
             later_down = (1.0 - from_down) * next_up + from_down * next_down;
             let scale = (later_up + later_down).max(1e-300);
@@ -129,7 +129,7 @@ impl TwoState {
         self.forward(last.time_ms, last.time_ms + tail_ms, down, rng, &mut segment);
         backward.extend(segment.drain(..).rev());
         for index in (1..probes.len()).rev() {
-            let (from_up, from_down) = self.to_down(filtered.decay[index]);
+            let (from_up, from_down) = self.down_after(filtered.decay[index]);
             let belief = filtered.down[index - 1];
             let (up, was_down) = if down {
                 ((1.0 - belief) * from_up, belief * from_down)
@@ -184,7 +184,7 @@ impl TwoState {
             if down == end_down {
                 let luck = rng.uniform();
                 // Two switches at least; their probability is below product·gap²/2, so most gaps need no exponential.
-                let (from_up, from_down) = self.to_down(decay);
+                let (from_up, from_down) = self.down_after(decay);
                 let same = if down { from_down } else { 1.0 - from_up };
                 if luck * same >= 0.5 * product * gap * gap {
                     return;

@@ -125,7 +125,7 @@ mod tests {
         for (time, down) in [(0.0, false), (5.0, true), (15.0, true), (25.0, true), (30.0, false)] {
             assert_eq!(worst.is_down(time), down, "worst at {time}");
         }
-        for (time, down) in [(0.0, false), (5.0, false), (10.0, true), (15.0, true), (25.0, true), (30.0, false)] {
+        for (time, down) in [(0.0, false), (5.0, false), (10.0, true), (15.0, true), (25.0, false), (30.0, false)] {
             assert_eq!(best.is_down(time), down, "best at {time}");
         }
     }
