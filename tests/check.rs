@@ -163,6 +163,22 @@ fn the_recorded_code_is_what_counts_without_a_release() {
     assert_eq!((status, &gate(&check, "classification")["problems"]), (1, &json!(12)));
 }
 
+/// The rules of a release give every failure of the recorded corpus the code that the harness of that time wrote.
+#[test]
+fn the_rules_of_a_release_give_the_recorded_codes() {
+    let Some(corpus) = support::recorded("corpus") else { return };
+    let build = Build::new();
+    let baseline = build.path("baseline.json");
+    let check = |more: &[&str]| {
+        run(&[&["check", corpus.to_str().unwrap(), "--keep-duplicates", "--baseline", &baseline], more].concat())
+    };
+    assert_eq!(check(&["--update", "--reason", "recorded"]).status, 0);
+    let run = check(&["--dsh-version", "0.1.1", "--format", "json"]);
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(found["failed_attempts"].as_u64().unwrap() > 200);
+    assert_eq!(gate(&found, "classification")["state"], "passed", "{}", gate(&found, "classification")["why"]);
+}
+
 #[test]
 fn a_rate_that_is_worse_beyond_chance_fails() {
     let build = Build::accepted([steps("day", 20, 400)]);

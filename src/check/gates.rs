@@ -218,7 +218,7 @@ fn failure_rates(asked: &Asked, baseline: Option<&Baseline>, rates: &[RateCompar
     if baseline.is_none() {
         return (outcome(gate, GateState::NotSet, message!("check.no-baseline")), Vec::new());
     }
-    let limit = ratio(asked.rate_limit());
+    let limit = asked.rate_limit();
     let of = |state: RateState| rates.iter().filter(|route| route.state == state).collect::<Vec<_>>();
     let (worse, unclear) = (of(RateState::Worse), of(RateState::Inconclusive));
     let problems = worse.iter().map(|route| Problem {

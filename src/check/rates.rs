@@ -83,6 +83,9 @@ fn one(route: &str, before: Option<Rate>, now: Rate, limit: f64) -> RateComparis
         RateState::Worse
     } else if ratio.upper.is_some_and(|upper| upper < 1.0) {
         RateState::Better
+    } else if before == now {
+        // The logs of the baseline again, most likely: there is nothing to decide.
+        RateState::Same
     } else if above || !could_tell(before, now, limit) {
         RateState::Inconclusive
     } else {
@@ -134,5 +137,6 @@ mod tests {
         assert_eq!(state((20, 100), (0, 0)), RateState::Inconclusive, "the route was not tried");
         assert_eq!(state((1, 1000), (0, 5)), RateState::Same, "five failures of five would show");
         assert_eq!(state((99, 100), (100, 100)), RateState::Same, "it cannot get worse");
+        assert_eq!(state((2, 7), (2, 7)), RateState::Same, "the same logs again");
     }
 }

@@ -58,7 +58,6 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let mut summary = Summary::of(&dataset, &plan.filters, &[]);
     let recorded = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(&dataset, &plan.filters, &recorded);
-    summary.add_correlations(&dataset, &plan.filters, &plan.zone);
     let mut context = Context::new(&dataset, &summary, &recorded, &plan.filters);
     if let Some((name, text)) = &settings {
         context.lint = Some((name.clone(), scan::lint_hits(&context, name, text)));

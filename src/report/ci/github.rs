@@ -12,22 +12,17 @@ const MOST: usize = 10;
 
 /// The lines. Gates that did not decide are notices, as far as there is room.
 pub fn render(result: &CheckResult, language: Language) -> String {
-    let mut commands: Vec<String> = result.problems.iter().map(|problem| of_problem(problem, language)).collect();
+    let problems = result.problems.iter().take(MOST).map(|problem| of_problem(problem, language));
     let unclear = result.in_state(GateState::Inconclusive);
-    commands.extend(unclear.map(|outcome| command("notice", outcome.gate.name(), &words(&outcome.why, language))));
-    let all = commands.len();
-    commands.truncate(MOST);
-    let mut out = String::new();
-    commands.iter().for_each(|line| {
-        out.push_str(line);
-        out.push('\n');
-    });
+    let unclear = unclear.map(|outcome| command("notice", outcome.gate.name(), &words(&outcome.why, language)));
+    let mut lines: Vec<String> = problems.chain(unclear).take(MOST).collect();
+    let all = result.problems.len();
     if all > MOST {
         let shown = message!("check.shown", shown = grouped(MOST as u64), all = grouped(all as u64));
-        out.push_str(&format!("{}\n", language.render(&shown)));
+        lines.push(language.render(&shown));
     }
-    out.push_str(&format!("{}\n", words(&super::page::verdict(result), language)));
-    out
+    lines.push(words(&super::page::verdict(result), language));
+    lines.join("\n") + "\n"
 }
 
 fn of_problem(problem: &Problem, language: Language) -> String {

@@ -29,9 +29,6 @@ pub fn page(result: &CheckResult, most: usize, language: Language) -> Page {
     page.blocks.push(Block::Table(problems(&result.problems, most, language)));
     page.blocks.push(Block::Table(stale(&result.stale, most, language)));
     page.blocks.push(Block::Table(rates(&result.rates, language)));
-    if !result.stale.is_empty() {
-        page.text(Cell::toned(language.say("check.stale-advice"), Tone::Faint));
-    }
     if result.fired() {
         page.text(Cell::toned(language.say("check.what-next"), Tone::Faint));
     }
@@ -156,7 +153,7 @@ fn stale(stale: &[Accepted], most: usize, language: Language) -> Table {
             Column::text(language.say("check.column-reason"), 0),
         ],
         rows: stale.iter().take(most).map(row).collect(),
-        note: left_out(stale.len(), most, language),
+        note: left_out(stale.len(), most, language).or_else(|| Some(language.say("check.stale-advice"))),
     }
 }
 
