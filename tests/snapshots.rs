@@ -14,12 +14,27 @@ fn page(args: &[&str], width: usize) -> String {
     for line in run.out.lines() {
         assert!(line.width() <= width, "{} columns wide: {line}", line.width());
         assert!(!line.ends_with(' '), "trailing space: {line:?}");
+        assert!(!has_placeholder(line), "a value is missing: {line}");
     }
     run.out
 }
 
 /// Every command that prints pages, with what it needs beside `--demo`.
-const PAGES: [(&str, &[&str]); 3] = [("scan", &["scan"]), ("failures", &["failures"]), ("verify", &["verify"])];
+const PAGES: [(&str, &[&str]); 7] = [
+    ("scan", &["scan"]),
+    ("failures", &["failures"]),
+    ("verify", &["verify"]),
+    ("compactions", &["compactions"]),
+    ("explain", &["explain"]),
+    ("policy_show", &["policy", "show"]),
+    ("what_if", &["policy", "what-if"]),
+];
+
+/// Whether a placeholder was left without its value: `{name}`.
+fn has_placeholder(line: &str) -> bool {
+    let inside = line.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    inside.into_iter().any(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+}
 
 #[test]
 fn every_page_in_both_languages_at_80_and_160_columns() {
