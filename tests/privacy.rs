@@ -10,12 +10,14 @@ use support::builder::Log;
 use support::run;
 
 /// Commands and the arguments of each format.
-const OUTPUTS: [(&[&str], &[&str]); 6] = [
+const OUTPUTS: [(&[&str], &[&str]); 8] = [
     (&["scan"], &["table", "json", "markdown", "html"]),
     (&["failures"], &["table", "ndjson", "csv", "markdown", "html"]),
     (&["compactions"], &["table", "json", "ndjson", "markdown", "html"]),
     (&["policy", "what-if", "--draws", "120"], &["table", "json", "markdown", "html"]),
     (&["verify"], &["table", "ndjson"]),
+    (&["explain", "--in"], &["table", "json", "markdown", "html"]),
+    (&["policy", "show"], &["table", "json", "markdown"]),
     (&["check"], &["table", "json", "markdown", "html", "sarif", "junit", "github"]),
 ];
 

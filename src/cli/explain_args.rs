@@ -88,4 +88,6 @@ pub enum ExplainFormat {
     Json,
     /// For a bug report or a forum post
     Markdown,
+    /// One file to attach: no script, no network
+    Html,
 }

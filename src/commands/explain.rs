@@ -1,6 +1,7 @@
 //! `explain`: one failure in full.
 
 use anyhow::{Context, Result};
+use jiff::tz::TimeZone;
 
 use super::{finished, nothing_read};
 use crate::cli::args::FilterArgs;
@@ -11,17 +12,19 @@ use crate::cli::plan::{Plan, layout};
 use crate::evidence::Verdicts;
 use crate::explain::{Target, Versions, explain, most_interesting};
 use crate::findings::{Rule, registry};
+use crate::pipeline::Dataset;
 use crate::report::document::Page;
 use crate::report::explain::json::ExplainV1;
 use crate::report::lang::Language;
-use crate::report::{explain as report, markdown, rules, terminal};
+use crate::report::{explain as report, html, markdown, rules, terminal};
 
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(rule) = args.target.as_deref().and_then(registry::find) {
         return explain_rule(rule, args);
     }
     let filters = FilterArgs { tz: args.tz.clone(), ..FilterArgs::default() };
-    let plan = Plan::new(&args.input(), &filters, &args.output)?;
+    let mut plan = Plan::new(&args.input(), &filters, &args.output)?;
+    plan.hash_inputs(args.format == ExplainFormat::Html);
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -44,6 +47,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let text = match args.format {
         ExplainFormat::Table => terminal::render(&page(), plan.layout),
         ExplainFormat::Markdown => markdown::render(&page()),
+        ExplainFormat::Html => html::render(&page(), &plan.meta(&dataset, "explain"), plan.language),
         ExplainFormat::Json => {
             let json = ExplainV1::new(&explained).context("the attempt did not fail")?;
             serde_json::to_string_pretty(&json)? + "\n"
@@ -59,6 +63,10 @@ fn explain_rule(rule: &Rule, args: &ExplainArgs) -> Result<Exit> {
     let text = match args.format {
         ExplainFormat::Table => terminal::render(&rules::page(rule, language), layout(&args.output)),
         ExplainFormat::Markdown => rules::markdown(rule, language),
+        ExplainFormat::Html => {
+            let meta = html::Meta::of(&Dataset::default(), "explain", "", &TimeZone::UTC);
+            html::render(&rules::page(rule, language), &meta, language)
+        }
         ExplainFormat::Json => {
             let say = |key| Language::English.say(key);
             let docs = &rule.docs;
