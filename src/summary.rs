@@ -146,19 +146,12 @@ pub struct Summary {
     pub largest_success_tokens: Option<u64>,
     /// Sizes of requests by route.
     pub sizes: Vec<crate::sizes::RouteSizes>,
-    /// Failed attempts whose text says that the answer had no body.
-    pub bodyless_failures: u64,
     /// Event types that are not the harness's.
     pub unknown_types: BTreeMap<String, u64>,
     /// Do compactions make steps fail? `None` until [`Summary::add_correlations`].
     pub compaction_study: Option<CompactionStudy>,
     /// What else goes with failures.
     pub columns: ColumnScan,
-}
-
-/// Whether the text is that of an answer without a readable body.
-pub fn is_bodyless(message: &str) -> bool {
-    message.trim_end().ends_with("(no body)")
 }
 
 impl Summary {
@@ -239,7 +232,6 @@ impl Summary {
                     counts.failed_attempts += 1;
                     failing.failed_attempts += 1;
                     route.failed_attempts += 1;
-                    self.bodyless_failures += u64::from(is_bodyless(&failure.message));
                     codes.entry(failure.code.clone()).or_default().failed_attempts += 1;
                     *session_codes.entry(&failure.code).or_default() += 1;
                 }
