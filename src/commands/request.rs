@@ -132,3 +132,55 @@ fn find_attempt(rows: &SessionRows, seq: u64) -> Result<&AttemptRow> {
         Said(said).into()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::find_session;
+    use crate::discover::{Archive, ArchiveSource};
+
+    fn archive(id: &str, generation: u32, bytes: u64) -> Archive {
+        Archive {
+            source: ArchiveSource::Memory(Vec::new().into()),
+            display: format!("{id}.v{generation}"),
+            project: None,
+            id_from_path: Some(id.to_owned()),
+            generation,
+            bytes,
+            walked: false,
+        }
+    }
+
+    fn found(wanted: &str) -> Result<String, String> {
+        let archives = [
+            archive("7431dfda", 0, 900),
+            archive("7431dfda", 4, 100),
+            archive("7431aaaa", 0, 1),
+            archive("7431", 0, 1),
+        ];
+        find_session(&archives, wanted).map(|a| a.display.clone()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_prefix_of_one_session_names_its_newest_generation() {
+        assert_eq!(found("7431d").unwrap(), "7431dfda.v4");
+    }
+
+    #[test]
+    fn a_whole_id_wins_over_longer_ones_that_begin_with_it() {
+        assert_eq!(found("7431").unwrap(), "7431.v0");
+    }
+
+    #[test]
+    fn a_prefix_of_several_sessions_is_refused_with_their_names() {
+        let error = found("743").unwrap_err();
+        assert!(error.contains("7431aaaa") && error.contains("7431dfda"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_session_is_answered_with_what_looks_like_it() {
+        let error = found("7431dfdb").unwrap_err();
+        assert!(error.contains("7431dfda"), "{error}");
+    }
+}

@@ -98,6 +98,15 @@ pub fn resolve(sessions: &mut [SessionRows], notices: &mut Vec<Notice>) {
             ));
         }
     }
+    for session in sessions.iter() {
+        let with_images = session.token_evidence.iter().filter(|(_, evidence)| evidence.image_tokens > 0).count();
+        if with_images > 0 {
+            notices.push(Notice::new(
+                "assumed-image-tokens",
+                message!("notices.assumed-image-tokens", session = &session.id, n = with_images),
+            ));
+        }
+    }
     let fits = Fits::new(sessions);
     let mut cache: BTreeMap<String, (Coefficients, bool)> = BTreeMap::new();
     let mut found: Vec<Vec<(usize, TokenEstimate)>> = Vec::with_capacity(sessions.len());
@@ -150,4 +159,78 @@ fn estimate(
         Some(from_bytes(bytes, usual.unwrap_or(TOKENS_PER_BYTE)))
     })?;
     Some(raw.rounded())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::resolve;
+    use crate::event::Usage;
+    use crate::evidence::test_rows::Rows;
+    use crate::report::lang::Language;
+    use crate::session::{SessionRows, TokenMethod};
+    use crate::tokens::Evidence;
+
+    /// Two requests of a session, whose reports are `factor` times what the usual tokenizer would count.
+    fn session(id: &str, factor: f64) -> SessionRows {
+        let reports = |prompt: u64| Usage { input: (prompt as f64 * factor) as u64, ..Usage::default() };
+        Rows::new(id)
+            .ok(20_000)
+            .with(|a| a.usage = Some(reports(20_000)))
+            .ok(25_000)
+            .with(|a| a.usage = Some(reports(25_000)))
+            .done()
+    }
+
+    fn untrusted(sessions: &mut [SessionRows]) -> (Vec<bool>, Vec<&'static str>) {
+        let mut notices = Vec::new();
+        resolve(sessions, &mut notices);
+        let marks = sessions.iter().map(|s| s.attempts.iter().all(|a| a.usage_untrusted)).collect();
+        (marks, notices.iter().map(|notice| notice.kind).collect())
+    }
+
+    #[test]
+    fn a_provider_that_counts_its_own_state_is_not_believed() {
+        let mut sessions: Vec<SessionRows> = ["a", "b", "c", "d"].map(|id| session(id, 1.0)).to_vec();
+        sessions.push(session("server-side", 2.5));
+        let (marks, notices) = untrusted(&mut sessions);
+        assert_eq!(marks, [false, false, false, false, true]);
+        assert_eq!(notices, ["untrusted-usage"]);
+        assert!(sessions[4].attempts.iter().all(|a| a.trusted_prompt().is_none() && a.reported_prompt().is_some()));
+    }
+
+    #[test]
+    fn a_model_that_counts_otherwise_in_all_sessions_is_believed() {
+        let mut sessions: Vec<SessionRows> = ["a", "b", "c"].map(|id| session(id, 1.9)).to_vec();
+        assert_eq!(untrusted(&mut sessions), (vec![false; 3], Vec::new()));
+    }
+
+    #[test]
+    fn a_report_that_no_tokenizer_makes_is_not_believed_even_alone() {
+        assert_eq!(untrusted(&mut [session("alone", 3.3)]), (vec![true], vec!["untrusted-usage"]));
+    }
+
+    #[test]
+    fn a_report_of_zero_is_none() {
+        let mut sessions = [session("zero", 0.0)];
+        assert_eq!(untrusted(&mut sessions), (vec![false], Vec::new()));
+        assert!(sessions[0].attempts.iter().all(|a| a.trusted_prompt().is_none()));
+    }
+
+    #[test]
+    fn images_are_counted_by_a_rule_that_the_report_names() {
+        let mut rows = Rows::new("pictures").ok(1_000).with(|a| a.usage = None).done();
+        rows.attempts[0].request.as_mut().unwrap().tokens = None;
+        rows.token_evidence =
+            vec![(0, Evidence { whole: Some([800.0, 3.0, 0.0]), image_tokens: 1_600, ..Evidence::default() })];
+        let mut notices = Vec::new();
+        let mut sessions = [rows];
+        resolve(&mut sessions, &mut notices);
+        let estimate = sessions[0].attempts[0].request.as_ref().unwrap().tokens.unwrap();
+        assert_eq!(estimate.method, TokenMethod::Counted);
+        assert!(estimate.low <= 2_400 && estimate.high >= 2_400, "{estimate:?}");
+        assert_eq!(notices[0].kind, "assumed-image-tokens");
+        assert!(Language::English.render(&notices[0].message).contains("assumed rule"));
+    }
 }
