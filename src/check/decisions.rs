@@ -61,7 +61,7 @@ mod tests {
         let policy = RetryPolicy::default();
         let failure = |code, retry_after_ms| Failure { code, retry_after_ms };
         assert_eq!(decided(&policy, failure("AUTH", None), 0).to_string(), "give_up not_retryable");
-        assert_eq!(decided(&policy, failure("SERVER", None), 0).to_string(), "retry 1 (250-750 ms)");
+        assert_eq!(decided(&policy, failure("SERVER", None), 0).to_string(), "retry 1 (450-550 ms)");
         assert_eq!(decided(&policy, failure("RATE_LIMIT", Some(2000.0)), 1).to_string(), "retry 2 (2000 ms)");
         assert_eq!(decided(&policy, failure("SERVER", None), 99).to_string(), "give_up budget_spent");
     }
