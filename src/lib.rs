@@ -33,6 +33,9 @@ pub mod sizes;
 pub mod stats;
 pub mod summary;
 pub mod tables;
+#[cfg(test)]
+#[path = "../tests/support/builder.rs"]
+mod test_logs;
 pub mod tokens;
 pub mod verify;
 pub mod windows;

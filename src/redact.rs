@@ -18,15 +18,18 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"\bAIza[A-Za-z0-9_-]{20,}", "<key>"),
         (r"\b(?:sk|pk)-[A-Za-z0-9_*.-]{4,}", "<key>"),
         (r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}", "<aws-key>"),
-        (r#"(?i)\b(api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret(?:[-_ ]?(?:access)?[-_ ]?key)?|password|passwd|authorization|x-api-key)\b(["']?\s*[:=]\s*["']?)[^\s"',;}]{4,}"#, "$1$2<secret>"),
+        (r#"(?i)(^|[^/\w])(api[-_ ]?key|access[-_ ]?token|auth[-_ ]?token|secret(?:[-_ ]?(?:access)?[-_ ]?key)?|password|passwd|authorization|x-api-key)\b(["']?\s*[:=]\s*["']?)[^\s"',;}]{4,}"#, "$1$2$3<secret>"),
         (r"\b([a-z][a-z0-9+.-]*://)[^\s/@:]+(?::[^\s/@]*)?@", "$1<credentials>@"),
-        (r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", "<email>"),
+        (r"(?i)\b[a-z0-9._+-]+(?:@|%40)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b", "<email>"),
         (r"(?i)\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|intranet|local|lan|corp|localdomain)\b", "<host>"),
         (r"(?i)\b(ENOTFOUND|EAI_AGAIN)(\s+)[a-z0-9_.-]+", "$1$2<host>"),
         (r"(?i)\b[a-z_][a-z0-9_.-]*@[a-z0-9][a-z0-9.-]*([:~])", "<user>@<host>$1"),
         (r#"(?i)\b(user(?:name)?|logname|login)=[^\s"',;&]+"#, "$1=<user>"),
+        (r"(?i)\b(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}\b|\b(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}\b", "<host>"),
         (r"(?i)(?:/home/|/Users/|[a-z]:\\Users\\|/var/home/)[^/\\\s:]+", "~"),
         (r"/root(?P<end>/|\b)", "~$end"),
+        // The harness names a project's directory by its path, with hyphens for separators.
+        (r"(?i)--(home|Users|[a-z]--?Users|var-home)-[^-\s/]+", "--$1-<user>"),
     ]
     .into_iter()
     .map(|(pattern, placeholder)| (Regex::new(pattern).expect("constant pattern"), placeholder))
@@ -179,6 +182,9 @@ mod tests {
             ("EACCES /home/liwei/a (owner liwei, not liweiming)", "EACCES ~/a (owner <user>, not liweiming)"),
             ("ssh liwei@build-7: refused, user=liwei", "ssh <user>@<host>: refused, user=<user>"),
             ("id 3Zk9Qw7Lr2Xv8Tn5Bc1Md6Hf4Gj0Ps", "id <token>"),
+            ("--home-liwei-harbour--", "--home-<user>-harbour--"),
+            ("connect to fd00:1234:5678::9 failed", "connect to <host> failed"),
+            ("mail ops%40example.com", "mail <email>"),
         ] {
             let seen = redact(text);
             if text.starts_with("Authorization") {
@@ -198,6 +204,9 @@ mod tests {
             "dsh 0.1.1-rc.2 with pi-ai 0.58.4: retry in 1.5 s",
             "request req_3a531fabbf60ed0b failed",
             "session 7431dfda-f8b0-55ee-a54f-bdb7c3bf3304",
+            "/etc/passwd: line 1: expected value",
+            "at 12:34:56 std::io failed",
+            "--srv-harbour-ledger--",
             "当前分组上游负载已饱和，请稍后再试",
         ] {
             assert_eq!(redact(text), text);

@@ -611,3 +611,26 @@ fn secrets_in_an_error_text_do_not_leave_the_program() {
         assert!(!run.out.contains("abcd1234") && !run.out.contains("ops@"), "{args:?}: {}", run.out);
     }
 }
+
+/// A tester named an input as the output, and the log was gone.
+#[test]
+fn a_session_log_is_never_overwritten() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("keep");
+    log.turn().step().ok(900);
+    for path in [log.write_zstd(root.path()), log.write_plain(root.path())] {
+        let before = std::fs::read(&path).unwrap();
+        let name = path.to_str().unwrap();
+        let run = run(&["scan", name, "-o", name]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.contains("is not overwritten"), "{}", run.err);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn classify_repeats_no_key_that_was_typed() {
+    let run = run(&["classify", "401 bad key sk-proj-abcd1234EFGH5678ijkl", "--format", "json"]);
+    assert_eq!(run.status, 0);
+    assert!(!run.out.contains("abcd1234EFGH") && run.out.contains("<key>"), "{}", run.out);
+}

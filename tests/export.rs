@@ -158,7 +158,8 @@ fn verdicts_are_those_of_failures() {
     let key = |row: &Value| (row["session_id"].to_string(), row["seq"].as_u64(), row["verdict"].to_string());
     let mut found: Vec<_> = ndjson(folder.path(), "verdicts").iter().map(key).collect();
     let mut expected: Vec<_> = failures_ndjson(&["--demo"]).iter().map(key).collect();
-    (found.sort(), expected.sort());
+    found.sort();
+    expected.sort();
     assert_eq!(found, expected);
     assert_eq!(files(folder.path()).len(), 2, "only the table asked for, and the manifest");
 }

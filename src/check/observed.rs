@@ -16,7 +16,7 @@ const UNKNOWN_WORDING: &str = "nothing";
 /// One place of one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// Rule, or [`CONTRADICTED`].
+    /// Rule, or `contradicted-code`.
     pub rule: &'static str,
     /// How bad.
     pub severity: Severity,

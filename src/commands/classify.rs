@@ -9,6 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::emit_to;
 use crate::cli::plan::layout;
 use crate::evidence::{ClassifyInput, classify_input};
+use crate::redact::redact;
 use crate::report::{classify, terminal};
 
 /// More than any error text; what is behind it cannot matter.
@@ -22,7 +23,10 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<Exit> {
     } else {
         args.text.clone()
     };
-    let report = classify_input(ClassifyInput { text: &text, status: args.status, provider: args.provider.as_deref() });
+    let mut report =
+        classify_input(ClassifyInput { text: &text, status: args.status, provider: args.provider.as_deref() });
+    // What was typed goes into a report that may be posted; the rules have seen all of it.
+    report.text = redact(&report.text).into_owned();
     let out = match args.format {
         ClassifyFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
         ClassifyFormat::Table => {

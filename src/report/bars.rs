@@ -85,7 +85,7 @@ fn stacks(chart: &Chart, names: &[String], layout: Layout) -> String {
         .map(|(i, s)| format!("{} {}", paint(&SHADES[i % 3].to_string(), s.tone, layout.color), s.name))
         .collect();
     out.push_str(&format!("{}\n", legend.join("   ")));
-    for at in *first..=*last {
+    for (at, name) in names.iter().enumerate().take(*last + 1).skip(*first) {
         let mut line = String::new();
         let mut left = room;
         for (index, series) in chart.series.iter().enumerate() {
@@ -98,7 +98,7 @@ fn stacks(chart: &Chart, names: &[String], layout: Layout) -> String {
                 line.push_str(&paint(&bar, series.tone, layout.color));
             }
         }
-        let name = format!("{}{}", " ".repeat(name_width - names[at].width()), names[at]);
+        let name = format!("{}{}", " ".repeat(name_width - name.width()), name);
         let line = format!("{name}  {line} {}", says(at));
         out.push_str(line.trim_end());
         out.push('\n');

@@ -178,7 +178,7 @@ pub(super) fn row(
     Some(FailureV1 {
         schema: "dsh-forensics/failure/v1",
         session_id: session.id.clone(),
-        project: session.project.clone(),
+        project: session.project.as_deref().map(|name| redact(name).into_owned()),
         turn: attempt.turn,
         step: attempt.step,
         attempt: attempt.attempt,

@@ -245,7 +245,7 @@ impl ScanV1 {
                 .take(10)
                 .map(|s| SessionV1 {
                     session_id: s.id.clone(),
-                    project: s.project.clone(),
+                    project: s.project.as_deref().map(|name| redact(name).into_owned()),
                     steps: s.steps,
                     failed_steps: s.failed_steps,
                     failed_attempts: s.failed_attempts,

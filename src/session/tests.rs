@@ -1,14 +1,11 @@
 //! What a session's events mean: attempts, chains and their fates, compactions, inherited prefixes, forks.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-#[path = "../../tests/support/builder.rs"]
-mod builder;
-
 use serde_json::{Value, json};
 
-use self::builder::{Log, NO_BODY_400, OVERFLOW, START};
 use super::{CompactionOutcome, Fate, Outcome, SessionBuilder, SessionContext, SessionRows, Trigger};
 use crate::event::{Decoder, SessionHeader, TurnEndKind};
+use crate::test_logs::{Log, NO_BODY_400, OVERFLOW, START};
 use crate::windows::Window;
 
 fn rows_of_lines(lines: &[String]) -> SessionRows {

@@ -97,7 +97,7 @@ fn main() {
     );
     for (name, archives) in worlds().into_iter().filter(|(name, _)| name.contains(&only)) {
         let stored: u64 = archives.iter().map(|a| a.bytes).sum();
-        let frames: usize = archives.iter().map(|a| frames(a)).sum();
+        let frames: usize = archives.iter().map(frames).sum();
         let (mut plain, mut whole, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..RUNS {
             plain.push(cpu_time(|| decompress(&archives)));

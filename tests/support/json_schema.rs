@@ -1,5 +1,6 @@
 //! As much of JSON Schema draft 4 as the schema of SARIF uses; any other keyword is an error, so that nothing is passed
 //! over. The crates for it would switch on features of shared dependencies and build those a second time.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use regex::Regex;
 use serde_json::Value;

@@ -1,4 +1,5 @@
 //! Shared by the integration tests: the log builder and the program under test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 #![allow(dead_code)] // Each test file uses its own part of it.
 
 pub mod builder;

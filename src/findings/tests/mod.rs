@@ -1,8 +1,6 @@
 //! Each rule on an archive where it fires, and on one that looks alike and where it stays silent.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-#[path = "../../../tests/support/builder.rs"]
-mod builder;
 mod codes;
 mod compactions;
 mod docs;
@@ -12,7 +10,6 @@ mod retries;
 mod selection;
 mod sizes;
 
-use self::builder::Log;
 use super::{Context, Finding, Selection, registry};
 use crate::event::{Decoder, SessionHeader};
 use crate::evidence::Verdicts;
@@ -21,6 +18,8 @@ use crate::pipeline::Dataset;
 use crate::policy::LintHit;
 use crate::session::{SessionBuilder, SessionContext, SessionRows, TokenEstimate, TokenMethod};
 use crate::summary::Summary;
+use crate::test_logs as builder;
+use crate::test_logs::Log;
 
 /// An overflow in the words of a provider, with its numbers.
 const TOO_LONG: &str = "prompt is too long: 300000 tokens > 262144 maximum";

@@ -149,7 +149,7 @@ impl Writer<'_> {
     }
 
     fn contents(&self, out: &mut String) {
-        let _ = write!(out, "<nav aria-label=\"{}\">\n", escape(&self.language.say("html.contents")));
+        let _ = writeln!(out, "<nav aria-label=\"{}\">", escape(&self.language.say("html.contents")));
         for (title, anchor) in &self.sections {
             let _ = writeln!(out, "<a href=\"#{anchor}\">{}</a>", escape(title));
         }

@@ -71,7 +71,7 @@ fn open_elements(html: &str) -> Result<Vec<String>, String> {
         let end = rest[start..].find('>').ok_or("a tag without an end")? + start;
         let tag = &rest[start + 1..end];
         rest = &rest[end + 1..];
-        if tag.matches('"').count() % 2 != 0 {
+        if !tag.matches('"').count().is_multiple_of(2) {
             return Err(format!("odd quotes in <{tag}>"));
         }
         if let Some(name) = tag.strip_prefix('/') {
