@@ -11,12 +11,11 @@ mod logs;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dsh_forensics::archive::{ArchiveReader, Limits};
 use dsh_forensics::charts::Charts;
-use dsh_forensics::discover::{Archive, ArchiveSource, Discovery, discover};
+use dsh_forensics::discover::{Discovery, discover};
 use dsh_forensics::filter::Filters;
 use dsh_forensics::findings;
 use dsh_forensics::pipeline::{ReadOptions, read_all};
@@ -26,6 +25,7 @@ use dsh_forensics::report::lang::Language;
 use dsh_forensics::report::{failures, html, scan, verify as verify_report};
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{verify_all, verify_one};
+use logs::archive;
 
 /// SplitMix64 (Steele, Lea, Flood 2014): enough for tests, and the same on every machine.
 struct Dice(u64);
@@ -48,18 +48,6 @@ fn options() -> ReadOptions {
     // Small limits, so that they are hit too.
     let limits = Limits { frame_bytes: 4 << 20, line_bytes: 1 << 20, buffered_bytes: 16 << 20, ..Limits::default() };
     ReadOptions { limits, ..ReadOptions::default() }
-}
-
-fn archive(bytes: &[u8]) -> Archive {
-    Archive {
-        source: ArchiveSource::Memory(Arc::from(bytes)),
-        display: "session.jsonl".to_owned(),
-        project: None,
-        id_from_path: Some("test-session".to_owned()),
-        generation: 0,
-        bytes: bytes.len() as u64,
-        walked: false,
-    }
 }
 
 /// Everything a user can make of an archive.

@@ -6,30 +6,18 @@
 #[path = "support/logs.rs"]
 mod logs;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use dsh_forensics::archive::ArchiveReader;
-use dsh_forensics::discover::{Archive, ArchiveSource, Discovery};
+use dsh_forensics::discover::Discovery;
 use dsh_forensics::filter::Filters;
 use dsh_forensics::pipeline::{Dataset, ReadOptions, read_all};
 use dsh_forensics::report::json::ScanV1;
 use dsh_forensics::summary::Summary;
 use dsh_forensics::verify::{Verified, verify_one};
-use logs::{Attempt, Plan, Then, attempt, compressed, events, header, lines, packed_lines, plain};
+use logs::{Attempt, Plan, Then, archive, attempt, compressed, events, header, lines, packed_lines, plain};
 use proptest::prelude::*;
 use serde_json::Value;
-
-fn archive(bytes: &[u8]) -> Archive {
-    Archive {
-        source: ArchiveSource::Memory(Arc::from(bytes)),
-        display: "session.jsonl".to_owned(),
-        project: None,
-        id_from_path: Some("test-session".to_owned()),
-        generation: 0,
-        bytes: bytes.len() as u64,
-        walked: false,
-    }
-}
 
 fn read(bytes: &[u8]) -> Dataset {
     let discovery = Discovery { archives: vec![archive(bytes)], ..Discovery::default() };

@@ -38,6 +38,8 @@ pub struct Plan {
     pub language: Language,
     /// Configuration file.
     pub config: Config,
+    /// The harness's settings file, where one was named.
+    pub settings: Option<Settings>,
     /// Output file.
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
@@ -51,15 +53,27 @@ pub struct Plan {
     redact: Redact,
 }
 
-/// Windows of a settings file of the harness.
-fn settings_windows(path: &Path) -> Result<Vec<(Route, u64)>> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
-    let kind = FileKind::of(&path.to_string_lossy(), &text);
-    // Any release will do: windows are written alike in all of them.
-    let release: Release = "0.1.1-rc.2".parse()?;
-    let file = read_settings(&text, kind, &release).with_context(|| format!("--settings {shown}"))?;
-    Ok(configured(&file))
+/// The harness's settings file of `--settings`.
+#[derive(Debug)]
+pub struct Settings {
+    /// File name, without its directory.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+    windows: Vec<(Route, u64)>,
+}
+
+impl Settings {
+    fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("--settings {shown}"))?;
+        let kind = FileKind::of(&path.to_string_lossy(), &text);
+        // Any release will do: windows are written alike in all of them.
+        let release: Release = Release::NEWEST.parse()?;
+        let file = read_settings(&text, kind, &release).with_context(|| format!("--settings {shown}"))?;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Ok(Self { name, windows: configured(&file), text })
+    }
 }
 
 impl Plan {
@@ -91,6 +105,7 @@ impl Plan {
             zip_ratio: input.max_zip_ratio,
             ..Limits::default()
         };
+        let settings = input.settings.as_deref().map(Settings::read).transpose()?;
         Ok(Self {
             filters: Filters {
                 since: time(&filters.since, "since")?,
@@ -114,8 +129,9 @@ impl Plan {
             windows: KnownWindows {
                 // What was typed stands last and wins.
                 typed: from_file.chain(input.context_window.iter().cloned()).collect(),
-                settings: input.settings.as_deref().map(settings_windows).transpose()?.unwrap_or_default(),
+                settings: settings.as_ref().map(|file| file.windows.clone()).unwrap_or_default(),
             },
+            settings,
             config,
             typed_filters: filters.typed(),
             redact: output.redact,

@@ -76,7 +76,7 @@ pub struct PolicyLintArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Release of the harness whose rules hold
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
+    #[arg(long, value_name = "VERSION", default_value = crate::policy::Release::NEWEST)]
     pub dsh_version: String,
     /// Also hold the file against recorded logs: a sessions root, a directory, a log file or a zip; may be repeated
     #[arg(long, value_name = "PATH")]

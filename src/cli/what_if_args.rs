@@ -42,7 +42,7 @@ pub struct WhatIfArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub hidden_retry_after: Option<f64>,
     /// Release of the harness whose rules hold for settings files
-    #[arg(long, value_name = "VERSION", default_value = "0.1.1-rc.2")]
+    #[arg(long, value_name = "VERSION", default_value = crate::policy::Release::NEWEST)]
     pub dsh_version: String,
 }
 

@@ -32,8 +32,6 @@ use crate::simulate::engine::Assume;
 use crate::simulate::what_if::{Arrivals, WhatIfOptions, what_if};
 use crate::summary::Summary;
 
-/// Release whose settings rules hold where none is named.
-const RELEASE: &str = "0.1.1-rc.2";
 /// Draws of the simulation behind the share of saved turns.
 const DRAWS: u64 = 200;
 
@@ -50,7 +48,6 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let asked = Asked { config: plan.config.check.clone(), severity: severity(args, &plan) };
     let selection =
         plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone()).checked().map_err(Said)?;
-    let settings = scan::read_settings(args.input.settings.as_deref())?;
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(skipped_in_bisection(exit, args));
@@ -59,8 +56,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let recorded = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(&dataset, &plan.filters, &recorded);
     let mut context = Context::new(&dataset, &summary, &recorded, &plan.filters);
-    if let Some((name, text)) = &settings {
-        context.lint = Some((name.clone(), scan::lint_hits(&context, name, text)));
+    if let Some(file) = &plan.settings {
+        context.lint = Some((file.name.clone(), scan::lint_hits(&context, file)));
     }
     let findings = find_all(&context, &selection);
     let verdicts = Verdicts::of_codes(&dataset.sessions, |attempt, failure| rules.code(attempt, failure));
@@ -137,7 +134,7 @@ fn asked_policy(args: &CheckArgs, old: Option<&Baseline>) -> Result<Option<Asked
 }
 
 fn one_contender(policy: &AskedPolicy, routes: &[Route], dataset: &Dataset) -> Result<Contender> {
-    let release: Release = RELEASE.parse()?;
+    let release: Release = Release::NEWEST.parse()?;
     let current = Current::of(&policy_spans(&dataset.sessions));
     let mut contenders = resolve(std::slice::from_ref(policy), routes, &current, &release)?;
     match (contenders.pop(), contenders.len()) {

@@ -56,6 +56,9 @@ pub const INTRINSIC_CODES: [&str; 10] = [
 
 /// The longest delay that the harness's timer takes, in milliseconds.
 pub const MAX_TIMER_DELAY_MS: f64 = 2_147_483_647.0;
+
+/// Longest `maxDelayMs` that is ever proposed, milliseconds: a provider that says "come back in 70 years" means no time.
+pub const LONGEST_PROPOSED_DELAY_MS: f64 = 3_600_000.0;
 /// The largest `maxRetries`: JavaScript's `Number.MAX_SAFE_INTEGER`.
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 

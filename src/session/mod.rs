@@ -6,7 +6,7 @@ mod builder;
 mod chains;
 mod rows;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use builder::{OVERFLOW, SessionBuilder, SessionContext};
 pub use rows::*;

@@ -8,7 +8,8 @@ use crate::event::{Decoder, SessionHeader, TurnEndKind};
 use crate::test_logs::{Log, NO_BODY_400, OVERFLOW, START};
 use crate::windows::Window;
 
-fn rows_of_lines(lines: &[String]) -> SessionRows {
+/// The rows of a log given line by line, its header first.
+pub(crate) fn rows_of_lines(lines: &[String]) -> SessionRows {
     let mut builder = SessionBuilder::new(SessionContext { path: "test".to_owned(), ..SessionContext::default() });
     let mut decoder = Decoder::new(128);
     for (index, line) in lines.iter().enumerate() {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chains::Chain;
 use super::evidence::{Codes, RouteEvidence};
+use crate::policy::model::LONGEST_PROPOSED_DELAY_MS;
 use crate::policy::{
     Candidate, EditError, FileKind, Release, RetryPolicy, SettingsFile, parse_candidate, read_settings,
 };
@@ -198,9 +199,6 @@ fn once_each(contenders: Vec<Contender>) -> Vec<Contender> {
     kept
 }
 
-/// Longest wait that a proposal accepts, milliseconds: a provider that says "come back in 70 years" means no time at all.
-const LONGEST_PROPOSED_MS: f64 = 3_600_000.0;
-
 /// The policies compared when none is named: the one in force, the harness's own, well known libraries, and the edits
 /// that the failures of this archive suggest.
 #[must_use]
@@ -215,7 +213,7 @@ pub fn default_set(routes: &[RouteEvidence], codes: &Codes, current: &Current) -
     expressions.push(format!("current{retry} + maxRetries 10 + maxDelayMs 60s"));
     let waits = routes.iter().flat_map(|route| &route.records);
     let waits = waits.filter_map(|record| record.retry_after_ms.or(record.hidden_retry_after_ms));
-    let longest = waits.filter(|wait| *wait <= LONGEST_PROPOSED_MS).fold(0.0, f64::max);
+    let longest = waits.filter(|wait| *wait <= LONGEST_PROPOSED_DELAY_MS).fold(0.0, f64::max);
     if longest > 10_000.0 {
         // One limit for both waits: the harness has no other way to accept a long Retry-After.
         expressions.push(format!("current{retry} + maxDelayMs {}s", (longest / 1000.0).ceil()));

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, dead_code)] // Each test binary uses its part.
 
+use std::sync::Arc;
+
+use dsh_forensics::discover::{Archive, ArchiveSource};
 use serde_json::{Value, json};
 
 pub const FIRST_TIME: i64 = 1_796_006_000_000;
@@ -258,4 +261,17 @@ pub fn compressed(header: &str, lines: &[String], sizes: &[usize]) -> Vec<u8> {
         rest = tail;
     }
     out
+}
+
+/// A log in memory, as discovery would name it.
+pub fn archive(bytes: &[u8]) -> Archive {
+    Archive {
+        source: ArchiveSource::Memory(Arc::from(bytes)),
+        display: "session.jsonl".to_owned(),
+        project: None,
+        id_from_path: Some("test-session".to_owned()),
+        generation: 0,
+        bytes: bytes.len() as u64,
+        walked: false,
+    }
 }

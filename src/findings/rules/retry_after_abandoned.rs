@@ -3,14 +3,12 @@
 use crate::findings::rule::rule;
 use crate::findings::{Case, Confidence, Context, Draft};
 use crate::message;
+use crate::policy::model::LONGEST_PROPOSED_DELAY_MS;
 use crate::policy::{RetryMode, RetryPolicy, to_settings_yaml};
 use crate::report::numbers::span;
 use crate::session::Fate;
 
 rule!("retry-after-abandoned", Error, Stable);
-
-/// Longest maxDelayMs proposed, milliseconds.
-const LONGEST_PROPOSED_MS: f64 = 3_600_000.0;
 
 fn check(context: &Context<'_>) -> Option<Draft> {
     let cases = context.cases_where(|case| abandoned(context, case));
@@ -21,7 +19,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let (shortest, longest) = (asked().fold(f64::MAX, f64::min), asked().fold(0.0, f64::max));
     let cap = policy.backoff.max_delay_ms;
     // Beyond an hour (a date far away, say) a wait helps nobody.
-    let worth = asked().filter(|ms| *ms <= LONGEST_PROPOSED_MS).fold(policy.backoff.max_delay_ms, f64::max);
+    let worth = asked().filter(|ms| *ms <= LONGEST_PROPOSED_DELAY_MS).fold(policy.backoff.max_delay_ms, f64::max);
     policy.backoff.max_delay_ms = worth;
     let settings = (worth > cap).then(|| to_settings_yaml(provider, &policy));
     let draft = Draft::of_cases(context, &cases, message!("findings.retry-after-abandoned"))?;

@@ -11,30 +11,18 @@ mod selection;
 mod sizes;
 
 use super::{Context, Finding, Selection, registry};
-use crate::event::{Decoder, SessionHeader};
 use crate::evidence::Verdicts;
 use crate::filter::Filters;
 use crate::pipeline::Dataset;
 use crate::policy::LintHit;
-use crate::session::{SessionBuilder, SessionContext, SessionRows, TokenEstimate, TokenMethod};
+use crate::session::tests::rows_of_lines;
+use crate::session::{TokenEstimate, TokenMethod};
 use crate::summary::Summary;
 use crate::test_logs as builder;
 use crate::test_logs::Log;
 
 /// An overflow in the words of a provider, with its numbers.
 const TOO_LONG: &str = "prompt is too long: 300000 tokens > 262144 maximum";
-
-fn rows_of_lines(lines: &[String]) -> SessionRows {
-    let mut builder = SessionBuilder::new(SessionContext { path: "test".to_owned(), ..SessionContext::default() });
-    let mut decoder = Decoder::new(128);
-    for (index, line) in lines.iter().enumerate() {
-        match SessionHeader::parse(line.as_bytes()).filter(|_| index == 0) {
-            Some(header) => builder.header(header),
-            None => builder.event(&decoder.decode(line.as_bytes()).unwrap(), index as u64 + 1),
-        }
-    }
-    builder.finish()
-}
 
 /// The rows of an archive, with sizes resolved.
 fn archive(logs: &mut [&mut Log]) -> Dataset {
