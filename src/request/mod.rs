@@ -12,7 +12,7 @@ mod sums;
 mod surface;
 mod wire;
 
-pub use hide::{hide_contents, parse_lossy};
+pub use hide::{clean_contents, hide_contents, parse_lossy};
 pub use message::{Block, LoggedMessage};
 pub use rebuild::{RebuiltRequest, Wanted, rebuild};
 pub use sizer::{RequestSizer, Sending};
