@@ -233,7 +233,7 @@ pub enum ClassifyFormat {
 /// Arguments of `request`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dsh-forensics request 7431dfda 114 ~/.dsh/sessions\n  dsh-forensics request 7431dfda 114 session.jsonl.zstd --show-content > body.json\n  dsh-forensics request night 40 --demo --shape harness"
+    after_help = "Examples:\n  dsh-forensics request 7431dfda 114 ~/.dsh/sessions\n  dsh-forensics request 7431dfda 114 session.jsonl.zstd --show-content > body.json\n  dsh-forensics request e2 144 --demo --shape harness"
 )]
 pub struct RequestArgs {
     /// Session id, or its beginning
