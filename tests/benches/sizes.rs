@@ -28,24 +28,16 @@ use long_log::{Shape, WORLDS, write_log};
 const STEPS: u64 = 1_000;
 const LENGTHS: [u64; 3] = [1, 10, 100];
 
-/// What one process measures.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
-    /// Decompression and decoding alone.
-    Decode,
-    /// The same, and every message measured and every request sized.
-    Measure,
-    /// All rows of the session with the token estimates of failed attempts.
-    Whole,
-}
-
-const PASSES: [(&str, Pass); 3] = [("decode", Pass::Decode), ("measure", Pass::Measure), ("whole", Pass::Whole)];
-
-/// What a process found out.
+/// What a process found out: CPU time of one reading, µs.
 #[derive(Debug, Clone, Copy)]
-struct Cell {
-    cpu: Duration,
-    peak_kb: u64,
+struct Measured {
+    /// Decompression and decoding alone.
+    decode: f64,
+    /// The same, and every message measured and every request sized.
+    sized: f64,
+    /// All rows of the session with the token estimates of failed attempts.
+    whole: f64,
+    peak_kb: f64,
 }
 
 fn archive(path: &Path) -> Archive {
@@ -102,38 +94,41 @@ fn peak_kb() -> u64 {
     line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
-/// Measures in this process, and prints what [`in_own_process`] reads. Short logs are read several times; what costs the
-/// same in every process (the tokenizer's vocabulary) is paid before the clock runs.
-fn measure(pass: Pass, path: &Path, times: u32) {
+/// Measures in this process, and prints what [`in_own_process`] reads. The three readings take turns, so that a drifting
+/// clock rate meets all of them; what costs the same in every process (the tokenizer's vocabulary) is paid before.
+fn measure(path: &Path, times: u32) {
     let folder = tempfile::tempdir().unwrap();
     let small = folder.path().join("small.zstd");
     write_log(&small, &WORLDS[WORLDS.len() - 1].1(STEPS / 10));
-    let run = |path: &Path| match pass {
-        Pass::Decode => decode(path, None),
-        Pass::Measure => decode(path, Some(RequestSizer::new(false))),
-        Pass::Whole => whole(path),
-    };
-    std::hint::black_box(run(&small));
-    let start = ThreadTime::now();
+    let readings: [&dyn Fn(&Path) -> u64; 3] =
+        [&|path| decode(path, None), &|path| decode(path, Some(RequestSizer::new(false))), &whole];
+    let mut cpu = [Duration::ZERO; 3];
+    readings.iter().for_each(|reading| drop(std::hint::black_box(reading(&small))));
     for _ in 0..times {
-        std::hint::black_box(run(path));
+        for (reading, cpu) in readings.iter().zip(&mut cpu) {
+            let start = ThreadTime::now();
+            std::hint::black_box(reading(path));
+            *cpu += start.elapsed();
+        }
     }
-    println!("{} {}", start.elapsed().as_nanos() / u128::from(times), peak_kb());
+    let [decode, sized, whole] = cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / f64::from(times));
+    println!("{decode} {sized} {whole} {}", peak_kb());
 }
 
-/// The least CPU time of three processes: other load on the machine only adds to it.
-fn in_own_process(pass: &str, path: &Path, times: u64) -> Cell {
+/// Of three processes the one that needed the least CPU time: other load on the machine only adds to it.
+fn in_own_process(path: &Path, times: u64) -> Measured {
     let once = |_| {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["measure", pass, &times.to_string()])
+            .args(["measure", &times.to_string()])
             .arg(path)
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        let mut numbers = text.split_whitespace().map(|n| n.parse::<u64>().unwrap());
-        Cell { cpu: Duration::from_nanos(numbers.next().unwrap()), peak_kb: numbers.next().unwrap() }
+        let numbers: Vec<f64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
+        let [decode, sized, whole, peak_kb] = numbers.try_into().unwrap();
+        Measured { decode, sized, whole, peak_kb }
     };
-    (0..3).map(once).min_by_key(|cell| cell.cpu).unwrap()
+    (0..3).map(once).min_by(|a, b| (a.sized + a.whole).total_cmp(&(b.sized + b.whole))).unwrap()
 }
 
 fn world(name: &str, shape: &dyn Fn(u64) -> Shape) {
@@ -142,18 +137,16 @@ fn world(name: &str, shape: &dyn Fn(u64) -> Shape) {
     for length in LENGTHS {
         let (path, steps) = (folder.path().join(format!("{length}.zstd")), STEPS * length);
         let largest = write_log(&path, &shape(steps));
-        let [plain, measured, whole] = PASSES.map(|(pass, _)| in_own_process(pass, &path, (30 / length).max(1)));
-        let a_step = |cell: Cell| cell.cpu.as_nanos() as f64 / 1e3 / steps as f64;
-        let sizes = a_step(measured) - a_step(plain);
-        let of_first = *first.get_or_insert((sizes, a_step(whole)));
+        let measured = in_own_process(&path, (30 / length).max(1));
+        let a_step = |micros: f64| micros / steps as f64;
+        let (sizes, whole) = (a_step(measured.sized - measured.decode), a_step(measured.whole));
+        let of_first = *first.get_or_insert((sizes, whole));
         println!(
-            "{name:34} {steps:>7} {largest:>10} {:>9.1} {:>9.1} {:>9.1} {:>9} {:>12.2} {:>12.2}",
-            a_step(plain),
-            sizes,
-            a_step(whole),
-            whole.peak_kb / 1_024,
+            "{name:34} {steps:>7} {largest:>10} {:>9.1} {sizes:>9.1} {whole:>9.1} {:>9.0} {:>12.2} {:>12.2}",
+            a_step(measured.decode),
+            measured.peak_kb / 1_024.0,
             sizes / of_first.0,
-            a_step(whole) / of_first.1,
+            whole / of_first.1,
         );
         std::io::stdout().flush().unwrap();
     }
@@ -163,10 +156,7 @@ fn main() {
     let typed: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
     match typed.as_slice() {
-        ["measure", pass, times, path] => {
-            let pass = PASSES.iter().find(|(name, _)| name == pass).unwrap().1;
-            measure(pass, Path::new(path), times.parse().unwrap());
-        }
+        ["measure", times, path] => measure(Path::new(path), times.parse().unwrap()),
         ["write", folder] => {
             let path = long_log::write_large(Path::new(folder));
             println!("{}", path.display());
