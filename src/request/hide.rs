@@ -42,16 +42,19 @@ pub fn hide_contents(value: &mut Value, clean: &dyn Fn(&str) -> String) {
                     _ => hide_contents(field, clean),
                 }
             }
-            hide_keys(fields);
+            hide_keys(fields, clean);
         }
         _ => {}
     }
 }
 
-/// Keys that are no identifiers (paths, say) are contents as well; they are numbered, so that none hides another.
-fn hide_keys(fields: &mut Map<String, Value>) {
+/// Keys that are no identifiers (paths, say) or hold what `clean` replaces are contents as well; they are numbered, so that
+/// none hides another.
+fn hide_keys(fields: &mut Map<String, Value>, clean: &dyn Fn(&str) -> String) {
     let is_identifier = |key: &str| {
-        key.len() <= LONGEST_KEY && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'$'))
+        key.len() <= LONGEST_KEY
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'$'))
+            && clean(key) == key
     };
     if fields.keys().all(|key| is_identifier(key)) {
         return;
@@ -63,10 +66,20 @@ fn hide_keys(fields: &mut Map<String, Value>) {
     *fields = hidden.collect();
 }
 
-/// Passes every text and every key through `clean`, and hides nothing else.
+/// Passes every text and every key through `clean`, and hides nothing else. A text that is JSON (the arguments of a call)
+/// is taken apart first: its escapes would hide what stands in it.
 pub fn clean_contents(value: &mut Value, clean: &dyn Fn(&str) -> String) {
     match value {
-        Value::String(text) => *text = clean(text),
+        Value::String(text) => {
+            let inside = Some(&*text).filter(|text| text.starts_with(['{', '[']));
+            match inside.and_then(|json| serde_json::from_str::<Value>(json).ok()) {
+                Some(mut json) => {
+                    clean_contents(&mut json, clean);
+                    *text = json.to_string();
+                }
+                None => *text = clean(text),
+            }
+        }
         Value::Array(items) => items.iter_mut().for_each(|item| clean_contents(item, clean)),
         Value::Object(fields) => {
             fields.values_mut().for_each(|field| clean_contents(field, clean));
@@ -125,6 +138,7 @@ mod tests {
             hidden(json!({"page": 1, "/home/li/notes.txt": 2, "/home/li/b": 3})),
             r#"{"page":1,"<key 1, 18 chars>":2,"<key 2, 10 chars>":3}"#
         );
+        assert_eq!(hidden(json!({"key-1": 1})), r#"{"<key 0, 5 chars>":1}"#, "a key that is a secret");
     }
 
     #[test]
@@ -132,6 +146,9 @@ mod tests {
         let mut value = json!({"a key-1": ["x key-1", {"content": "key-1"}], "n": 1});
         clean_contents(&mut value, &|text| text.replace("key-1", "<key>"));
         assert_eq!(value.to_string(), r#"{"a <key>":["x <key>",{"content":"<key>"}],"n":1}"#);
+        let mut arguments = json!({"arguments": r#"{"path": "C:\\key-1"}"#});
+        clean_contents(&mut arguments, &|text| text.replace(r"C:\key-1", "<key>"));
+        assert_eq!(arguments.to_string(), json!({"arguments": r#"{"path":"<key>"}"#}).to_string());
     }
 
     #[test]
