@@ -110,7 +110,7 @@ pub fn table(routes: &[RouteSizes], language: Language) -> Table {
             Column::number(say("scan.fill-quantiles"), 1).means(Term::Fill),
         ],
         rows,
-        note: (!growth.is_empty()).then(|| growth.join(" ")),
+        note: (!growth.is_empty()).then(|| growth.join(if language == Language::Chinese { "" } else { " " })),
     }
 }
 

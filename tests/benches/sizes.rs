@@ -96,33 +96,31 @@ fn peak_kb() -> u64 {
 
 /// Measures in this process, and prints what [`in_own_process`] reads. The three readings take turns, so that a drifting
 /// clock rate meets all of them; what costs the same in every process (the tokenizer's vocabulary) is paid before.
-fn measure(path: &Path, times: u32) {
+fn measure(logs: &Path) {
     let folder = tempfile::tempdir().unwrap();
     let small = folder.path().join("small.zstd");
-    write_log(&small, &WORLDS[WORLDS.len() - 1].1(STEPS / 10));
+    write_log(&small, &WORLDS[WORLDS.len() - 1].1(STEPS / 10), u64::MAX - 1);
     let readings: [&dyn Fn(&Path) -> u64; 3] =
         [&|path| decode(path, None), &|path| decode(path, Some(RequestSizer::new(false))), &whole];
     let mut cpu = [Duration::ZERO; 3];
     readings.iter().for_each(|reading| drop(std::hint::black_box(reading(&small))));
-    for _ in 0..times {
+    let mut paths: Vec<_> = std::fs::read_dir(logs).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in &paths {
         for (reading, cpu) in readings.iter().zip(&mut cpu) {
             let start = ThreadTime::now();
             std::hint::black_box(reading(path));
             *cpu += start.elapsed();
         }
     }
-    let [decode, sized, whole] = cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / f64::from(times));
+    let [decode, sized, whole] = cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / paths.len() as f64);
     println!("{decode} {sized} {whole} {}", peak_kb());
 }
 
 /// Of three processes the one that needed the least CPU time: other load on the machine only adds to it.
-fn in_own_process(path: &Path, times: u64) -> Measured {
+fn in_own_process(logs: &Path) -> Measured {
     let once = |_| {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["measure", &times.to_string()])
-            .arg(path)
-            .output()
-            .unwrap();
+        let output = Command::new(std::env::current_exe().unwrap()).arg("measure").arg(logs).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let numbers: Vec<f64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
         let [decode, sized, whole, peak_kb] = numbers.try_into().unwrap();
@@ -135,9 +133,11 @@ fn world(name: &str, shape: &dyn Fn(u64) -> Shape) {
     let folder = tempfile::tempdir().unwrap();
     let mut first: Option<(f64, f64)> = None;
     for length in LENGTHS {
-        let (path, steps) = (folder.path().join(format!("{length}.zstd")), STEPS * length);
-        let largest = write_log(&path, &shape(steps));
-        let measured = in_own_process(&path, (30 / length).max(1));
+        let (logs, steps) = (folder.path().join(length.to_string()), STEPS * length);
+        std::fs::create_dir(&logs).unwrap();
+        let write = |number| write_log(&logs.join(format!("{number:02}.zstd")), &shape(steps), number);
+        let largest = (0..(30 / length).max(1)).map(write).max().unwrap_or(0);
+        let measured = in_own_process(&logs);
         let a_step = |micros: f64| micros / steps as f64;
         let (sizes, whole) = (a_step(measured.sized - measured.decode), a_step(measured.whole));
         let of_first = *first.get_or_insert((sizes, whole));
@@ -156,7 +156,7 @@ fn main() {
     let typed: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
     match typed.as_slice() {
-        ["measure", times, path] => measure(Path::new(path), times.parse().unwrap()),
+        ["measure", logs] => measure(Path::new(logs)),
         ["write", folder] => {
             let path = long_log::write_large(Path::new(folder));
             println!("{}", path.display());

@@ -60,7 +60,7 @@ pub fn write_large(folder: &Path) -> PathBuf {
     std::fs::create_dir_all(&session).unwrap();
     let path = session.join("session.jsonl.zstd");
     let shape = Shape { steps: 48_000, result: 1_050, compact_at: Some(1_000_000), frame_lines: 4, ..USUAL };
-    write_log(&path, &shape);
+    write_log(&path, &shape, 0);
     path
 }
 
@@ -107,12 +107,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(path: &Path, frame_lines: usize) -> Self {
+    fn new(path: &Path, frame_lines: usize, seed: u64) -> Self {
         let mut compressor = Compressor::new(3).unwrap();
         compressor.set_parameter(CParameter::ChecksumFlag(true)).unwrap();
         compressor.set_parameter(CParameter::ContentSizeFlag(false)).unwrap();
         let out = BufWriter::new(File::create(path).unwrap());
-        let (batch, dice) = (Vec::new(), Dice(0x9E37_79B9_7F4A_7C15));
+        let (batch, dice) = (Vec::new(), Dice((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
         Self { out, compressor, batch, lines: 0, frame_lines, seq: 0, time: 1_796_006_000_000, dice }
     }
 
@@ -153,9 +153,10 @@ impl Writer {
 }
 
 /// Writes a log and returns its largest prompt, tokens (by about four characters a token).
-pub fn write_log(path: &Path, shape: &Shape) -> u64 {
+/// Logs of other seeds have other texts: the tokenizer remembers what it has seen.
+pub fn write_log(path: &Path, shape: &Shape, seed: u64) -> u64 {
     let mut log = Session {
-        writer: Writer::new(path, shape.frame_lines),
+        writer: Writer::new(path, shape.frame_lines, seed),
         shape,
         turn: 0,
         step: 0,
