@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::json_text::utf16_units;
+use crate::event::json_text::utf16_units;
 
 /// Keys whose texts are kinds and identifiers, not contents.
 const SHOWN: [&str; 15] = [

@@ -1,9 +1,11 @@
 //! What adapters put on the wire (`docs/format.md`, "The request behind an attempt"): key order and all. Bodies rebuilt
 //! by these rules equal the recorded ones byte for byte.
 
-use super::json_text::{Sink, decode, is_compact, utf16_units, write_compact, write_inside};
-use super::message::{Block, LoggedMessage};
-use crate::event::MessageKind;
+use std::io::Write;
+
+use crate::event::json_text::{RawText, Sink, utf16_units, write_compact};
+use crate::event::walk::Walk;
+use crate::event::{Block, LoggedMessage, MessageKind};
 
 /// The adapter of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +47,14 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
     let has_results = message.blocks.iter().any(|b| matches!(b, Block::ToolResult { .. }));
     // An empty system node is a place holder; an empty user message is a message.
     let sends = match message.kind {
-        MessageKind::System | MessageKind::Developer => texts.clone().any(|t| t.len() > 2),
+        MessageKind::System | MessageKind::Developer => texts.clone().any(|t| !t.is_empty()),
         _ => !has_results || texts.clone().next().is_some(),
     };
     if sends {
         out.put(b"{\"role\":\"");
         out.put(role);
         out.put(b"\",\"content\":\"");
-        texts.by_ref().for_each(|text| write_inside(text, out));
+        texts.by_ref().for_each(|text| text.write_inside(out));
         out.put(b"\"},");
         count += 1;
     }
@@ -60,7 +62,7 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
         let Block::ToolResult { id, texts, .. } = block else { continue };
         out.put(b"{\"role\":\"tool\",");
         if variant == Variant::DeepSeek {
-            write_field(b"tool_call_id", id, out);
+            write_field(b"tool_call_id", *id, out);
             out.put(b",");
         }
         out.put(b"\"content\":\"");
@@ -68,7 +70,7 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
         out.put(b"\"");
         if variant != Variant::DeepSeek {
             out.put(b",");
-            write_field(b"tool_call_id", id, out);
+            write_field(b"tool_call_id", *id, out);
         }
         out.put(b"},");
         count += 1;
@@ -76,22 +78,22 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
     count
 }
 
-fn write_field(name: &[u8], raw: &str, out: &mut impl Sink) {
+fn write_field(name: &[u8], text: RawText<'_>, out: &mut impl Sink) {
     out.put(b"\"");
     out.put(name);
     out.put(b"\":\"");
-    write_inside(raw, out);
+    text.write_inside(out);
     out.put(b"\"");
 }
 
 /// The texts of one tool result. Several are joined by a line break, none reads `(no output)`: assumed, no recording has it.
-fn write_joined(texts: &[&str], out: &mut impl Sink) {
+fn write_joined(texts: &[RawText<'_>], out: &mut impl Sink) {
     let before = out.length();
     for (index, text) in texts.iter().enumerate() {
         if index > 0 {
             out.put(b"\\n");
         }
-        write_inside(text, out);
+        text.write_inside(out);
     }
     if out.length() == before {
         out.put(b"(no output)");
@@ -102,16 +104,17 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
     let start = out.length();
     out.put(b"{\"role\":\"assistant\",\"content\":\"");
     let content_start = out.length();
-    let mut reasoning: Vec<&str> = Vec::new();
-    let mut field: Option<&str> = (variant == Variant::DeepSeek).then_some("reasoning_content");
+    const REASONING_CONTENT: RawText<'static> = RawText::plain("\"reasoning_content\"");
+    let mut reasoning: Vec<RawText<'_>> = Vec::new();
+    let mut field: Option<RawText<'_>> = (variant == Variant::DeepSeek).then_some(REASONING_CONTENT);
     for block in &message.blocks {
         match block {
-            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(text) => write_inside(text, out),
-            Block::Reasoning { text, signature } if !is_blank(text) => match variant {
-                Variant::PiAiForeign => write_inside(text, out),
+            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(*text) => text.write_inside(out),
+            Block::Reasoning { text, signature } if !is_blank(*text) => match variant {
+                Variant::PiAiForeign => text.write_inside(out),
                 _ => {
-                    reasoning.push(text);
-                    field = field.or(signature.as_deref().filter(|s| !s.is_empty()));
+                    reasoning.push(*text);
+                    field = field.or(signature.filter(|s| !s.is_empty()));
                 }
             },
             _ => {}
@@ -125,30 +128,31 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
         out.put(b"null");
     }
     if let Some(field) = field.filter(|_| !reasoning.is_empty()) {
-        out.put(b",");
-        out.put(json_string(field).as_bytes());
-        out.put(b":\"");
+        out.put(b",\"");
+        field.write_inside(out);
+        out.put(b"\":\"");
         for (index, text) in reasoning.iter().enumerate() {
             if index > 0 {
                 out.put(b"\\n");
             }
-            write_inside(text, out);
+            text.write_inside(out);
         }
         out.put(b"\"");
     }
     let mut calls = 0;
     for block in &message.blocks {
-        let Block::ToolCall { id, name, arguments } = block else { continue };
+        let Block::ToolCall { id, name, arguments, compact } = block else { continue };
         out.put(if calls == 0 { b",\"tool_calls\":[{" } else { b",{" });
-        write_field(b"id", id, out);
+        write_field(b"id", *id, out);
         out.put(b",\"type\":\"function\",\"function\":{");
-        write_field(b"name", name, out);
+        write_field(b"name", *name, out);
         out.put(b",");
-        match Arguments::of(arguments, variant) {
-            Arguments::AsLogged(raw) => write_field(b"arguments", raw, out),
-            Arguments::Compact(text) => {
+        // pi-ai parses the arguments and writes them again; `llm-deepseek` passes the text on.
+        match compact.as_deref().filter(|_| variant != Variant::DeepSeek) {
+            None => write_field(b"arguments", *arguments, out),
+            Some(text) => {
                 out.put(b"\"arguments\":");
-                out.put(json_string(&text).as_bytes());
+                out.put(serde_json::Value::from(text).to_string().as_bytes());
             }
         }
         out.put(b"}}");
@@ -167,150 +171,129 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
     1
 }
 
-/// Arguments of a tool call: pi-ai parses and writes them again, `llm-deepseek` passes the text on.
-enum Arguments<'a> {
-    AsLogged(&'a str),
-    Compact(String),
-}
-
-impl<'a> Arguments<'a> {
-    fn of(raw: &'a str, variant: Variant) -> Self {
-        if variant == Variant::DeepSeek {
-            return Self::AsLogged(raw);
-        }
-        match compact_arguments(raw) {
-            Some(text) => Self::Compact(text),
-            None => Self::AsLogged(raw),
+/// Whether a text is white space alone, as JavaScript's `trim` sees it.
+fn is_blank(text: RawText<'_>) -> bool {
+    let mut rest = text.inside().trim_start();
+    while let Some(escape) = rest.strip_prefix('\\') {
+        match escape.as_bytes().first() {
+            Some(b'n' | b't' | b'r' | b'f') => rest = escape[1..].trim_start(),
+            Some(b'u') => return text.decode().trim().is_empty(),
+            _ => return false,
         }
     }
+    rest.is_empty()
 }
 
-/// The compact form of arguments that are JSON in another form; `None`: they are compact, or no JSON.
-pub fn compact_arguments(raw: &str) -> Option<String> {
-    // White space and long escapes are what sets another form apart; most arguments have neither.
-    if !raw.contains([' ', '\t'])
-        && !raw.contains("\\n")
-        && !raw.contains("\\r")
-        && !raw.contains("\\u")
-        && !raw.contains("\\/")
-    {
-        return None;
-    }
-    let text = decode(raw);
-    if is_compact(&text) {
-        return None;
-    }
-    let mut compact = Vec::with_capacity(text.len());
-    write_compact(&text, &mut compact);
-    if compact == text.as_bytes() || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
-        return None;
-    }
-    String::from_utf8(compact).ok()
-}
-
-fn is_blank(raw: &str) -> bool {
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("").trim_start();
-    match inner.as_bytes().first() {
-        None => true,
-        Some(b'\\') => decode(raw).trim().is_empty(),
-        Some(_) => false,
+/// Writes a text as a JSON string.
+pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
     }
 }
 
-/// A text as a JSON string.
-pub fn json_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// The tools of a header in wire form (without the brackets), and their plain JSON's length.
+/// The tools of a header.
 #[derive(Debug, Default, Clone)]
 pub struct WireTools {
-    /// For pi-ai: each function ends with `"strict":false`.
-    pub pi_ai: Vec<u8>,
-    /// For `llm-deepseek`.
-    pub deepseek: Vec<u8>,
-    /// UTF-16 units of `[{name,description,parameters}]`.
-    pub units: u64,
-    /// That JSON.
+    /// Compact JSON, `[{name,description,parameters}]`.
     pub plain: String,
+    /// UTF-16 units of it; 0 where there are no tools.
+    pub units: u64,
     /// Tools.
     pub count: u32,
+    /// Where each tool begins and ends in `plain`.
+    places: Vec<(usize, usize)>,
 }
+
+const TOOL_HEAD: &str = "{\"type\":\"function\",\"function\":";
+const PI_AI_TOOL_TAIL: &str = ",\"strict\":false}}";
+const DEEPSEEK_TOOL_TAIL: &str = "}}";
 
 impl WireTools {
-    /// From `header.tools`.
-    ///
-    /// # Errors
-    /// When it is not an array of objects.
-    pub fn parse(raw: &str) -> Result<Self, serde_json::Error> {
-        #[derive(serde::Deserialize)]
-        struct Tool<'a> {
-            #[serde(borrow)]
-            name: Option<&'a serde_json::value::RawValue>,
-            #[serde(borrow)]
-            description: Option<&'a serde_json::value::RawValue>,
-            #[serde(borrow)]
-            parameters: Option<&'a serde_json::value::RawValue>,
-        }
-        let tools: Vec<Tool<'_>> = serde_json::from_str(raw)?;
-        let mut plain: Vec<u8> = Vec::with_capacity(raw.len());
-        let mut wire = Self::default();
-        for (index, tool) in tools.iter().enumerate() {
-            let mut object: Vec<u8> = b"{".to_vec();
-            for (name, value) in
-                [("name", tool.name), ("description", tool.description), ("parameters", tool.parameters)]
-            {
-                let Some(value) = value else { continue };
-                if object.len() > 1 {
-                    object.push(b',');
+    /// From `header.tools`; `None` when it is not an array of objects.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let (mut plain, mut places) = (Vec::with_capacity(raw.len()), Vec::new());
+        plain.push(b'[');
+        let mut walk = Walk::new(raw, usize::MAX);
+        walk.array(|walk| {
+            let mut parts = [None; 3];
+            walk.object(|key, walk| {
+                let value = walk.value()?.raw();
+                if let Some(index) = TOOL_KEYS.iter().position(|wanted| *wanted == key) {
+                    parts[index] = Some(value);
                 }
-                object.extend_from_slice(format!("\"{name}\":").as_bytes());
-                write_compact(value.get(), &mut object);
+                Some(())
+            })?;
+            if plain.len() > 1 {
+                plain.push(b',');
             }
-            let comma: &[u8] = if index > 0 { b"," } else { b"" };
-            for out in [&mut wire.pi_ai, &mut wire.deepseek] {
-                out.extend_from_slice(comma);
-                out.extend_from_slice(b"{\"type\":\"function\",\"function\":");
-                out.extend_from_slice(&object);
+            let start = plain.len();
+            plain.push(b'{');
+            for (key, value) in TOOL_KEYS.iter().zip(parts) {
+                let Some(value) = value.filter(|raw| *raw != "null") else { continue };
+                if plain.len() > start + 1 {
+                    plain.push(b',');
+                }
+                plain.extend_from_slice(key.as_bytes());
+                plain.push(b':');
+                write_compact(value, &mut plain);
             }
-            wire.pi_ai.extend_from_slice(b",\"strict\":false}}");
-            wire.deepseek.extend_from_slice(b"}}");
-            plain.extend_from_slice(comma);
-            plain.extend_from_slice(&object);
             plain.push(b'}');
-        }
-        wire.plain = format!("[{}]", String::from_utf8_lossy(&plain));
-        wire.count = tools.len() as u32;
-        wire.units = if tools.is_empty() { 0 } else { utf16_units(&wire.plain) };
-        Ok(wire)
+            places.push((start, plain.len()));
+            Some(())
+        })?;
+        plain.push(b']');
+        let plain = String::from_utf8(plain).ok()?;
+        let units = if places.is_empty() { 0 } else { utf16_units(&plain) };
+        Some(Self { units, count: places.len() as u32, plain, places })
     }
 
-    /// In the form of an adapter.
-    pub fn of(&self, adapter: Adapter) -> &[u8] {
+    /// Bytes of the array's inside in the form of an adapter.
+    pub fn length(&self, adapter: Adapter) -> usize {
+        let around = TOOL_HEAD.len() + Self::tail(adapter).len() - 1;
+        if self.places.is_empty() { 0 } else { self.plain.len() - 2 + around * self.places.len() }
+    }
+
+    /// The array's inside in the form of an adapter.
+    pub fn written(&self, adapter: Adapter) -> String {
+        let tool = |(start, end): &(usize, usize)| {
+            format!("{TOOL_HEAD}{}{}", self.plain.get(*start..end - 1).unwrap_or(""), Self::tail(adapter))
+        };
+        self.places.iter().map(tool).collect::<Vec<_>>().join(",")
+    }
+
+    fn tail(adapter: Adapter) -> &'static str {
         match adapter {
-            Adapter::PiAi => &self.pi_ai,
-            Adapter::DeepSeek => &self.deepseek,
+            Adapter::PiAi => PI_AI_TOOL_TAIL,
+            Adapter::DeepSeek => DEEPSEEK_TOOL_TAIL,
         }
     }
 }
+
+const TOOL_KEYS: [&str; 3] = ["\"name\"", "\"description\"", "\"parameters\""];
 
 /// Writes everything behind the messages. `tools`: in wire form, `None` when there are none.
 pub fn write_tail(
     adapter: Adapter,
     max_tokens: Option<u64>,
     effort: Option<&str>,
-    tools: Option<&[u8]>,
+    tools: Option<&str>,
     out: &mut Vec<u8>,
 ) {
     let limit = |out: &mut Vec<u8>| {
         if let Some(limit) = max_tokens {
-            out.extend_from_slice(format!(",\"max_tokens\":{limit}").as_bytes());
+            out.extend_from_slice(b",\"max_tokens\":");
+            // Writing into a vector does not fail.
+            let _ = write!(out, "{limit}");
         }
     };
     let tools = |out: &mut Vec<u8>| {
         if let Some(tools) = tools {
             out.extend_from_slice(b",\"tools\":[");
-            out.extend_from_slice(tools);
+            out.extend_from_slice(tools.as_bytes());
             out.push(b']');
         }
     };
@@ -324,7 +307,8 @@ pub fn write_tail(
         Adapter::DeepSeek => {
             out.extend_from_slice(b",\"thinking\":{\"type\":\"enabled\"}");
             if let Some(effort) = effort {
-                out.extend_from_slice(format!(",\"reasoning_effort\":{}", json_string(effort)).as_bytes());
+                out.extend_from_slice(b",\"reasoning_effort\":");
+                write_json_string(effort, out);
             }
             tools(out);
             limit(out);
