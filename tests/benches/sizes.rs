@@ -103,7 +103,9 @@ fn measure(logs: &Path) {
     let readings: [&dyn Fn(&Path) -> u64; 3] =
         [&|path| decode(path, None), &|path| decode(path, Some(RequestSizer::new(false))), &whole];
     let mut cpu = [Duration::ZERO; 3];
-    readings.iter().for_each(|reading| drop(std::hint::black_box(reading(&small))));
+    for reading in readings {
+        std::hint::black_box(reading(&small));
+    }
     let mut paths: Vec<_> = std::fs::read_dir(logs).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in &paths {
