@@ -24,7 +24,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     }
     let filters = FilterArgs { tz: args.tz.clone(), ..FilterArgs::default() };
     let mut plan = Plan::new(&args.input(), &filters, &args.output)?;
-    plan.hash_inputs(args.format == ExplainFormat::Html);
+    plan.will_be_posted(matches!(args.format, ExplainFormat::Html | ExplainFormat::Markdown));
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -46,7 +46,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let page = || report::page(&explained, &plan.zone, plan.language);
     let text = match args.format {
         ExplainFormat::Table => terminal::render(&page(), plan.layout),
-        ExplainFormat::Markdown => markdown::render(&page()),
+        ExplainFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "explain")), plan.language),
         ExplainFormat::Html => html::render(&page(), &plan.meta(&dataset, "explain"), plan.language),
         ExplainFormat::Json => {
             let json = ExplainV1::new(&explained).context("the attempt did not fail")?;

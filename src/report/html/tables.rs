@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::text::with_code;
 use super::{MOST_BYTES, Writer, class, escape};
 use crate::message;
 use crate::report::document::{Block, Cell, Column, Page, Table};
@@ -55,7 +56,8 @@ pub(super) fn push_table(writer: &mut Writer<'_>, table: &Table) {
         writer.say("<p class=\"note\">", &more, "</p>\n");
     }
     if let Some(note) = &table.note {
-        writer.line("<p class=\"note\">", note, "</p>\n");
+        let note = writer.sentence(note);
+        let _ = writeln!(writer.out, "<p class=\"note\">{note}</p>");
     }
     if titled {
         writer.end_section();
@@ -80,8 +82,11 @@ fn cell(writer: &mut Writer<'_>, column: &Column, value: &Cell, linked: bool) {
     let classes = [if column.right { "n" } else { "" }, tone, if long { "long" } else { "" }];
     let classes: Vec<&str> = classes.into_iter().filter(|c| !c.is_empty()).collect();
     let classes = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let text =
-        if long { escape(&value.text.chars().take(MOST_CHARACTERS).collect::<String>()) } else { escape(&value.text) };
+    let text = if long {
+        with_code(&value.text.chars().take(MOST_CHARACTERS).collect::<String>())
+    } else {
+        with_code(&value.text)
+    };
     let term = value.term.or(column.term.filter(|_| linked && column.right));
     let _ = match term {
         Some(term) => {

@@ -22,11 +22,11 @@ fn meta(inputs: usize) -> Meta {
 
 fn series(name: &str, mark: Mark, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let points = points.map(|(x, y)| Point { x, y, interval: Some((y - 1.0, y + 1.0)) }).collect();
-    Series { name: name.to_owned(), mark, tone: Tone::Plain, points }
+    Series { name: name.to_owned(), mark, tone: Tone::Plain, points, tag: None }
 }
 
 fn chart(scale: Scale, series: Vec<Series>) -> Chart {
-    let axis = |label: &str, scale| Axis { label: label.to_owned(), scale };
+    let axis = |label: &str, scale| Axis::new(label, scale);
     Chart {
         title: "A <chart>".to_owned(),
         alternative: "what it shows & why".to_owned(),
