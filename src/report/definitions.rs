@@ -85,6 +85,8 @@ terms! {
     Seq => "definitions.seq", "definitions.seq-text", "definitions.seq-words";
     /// Time from the request to its end.
     Duration => "definitions.duration", "definitions.duration-text", "definitions.duration-words";
+    /// Time from the failure that a page tells about.
+    Offset => "definitions.offset", "definitions.offset-text", "definitions.offset-words";
     /// A retry policy.
     Policy => "definitions.policy", "definitions.policy-text", "definitions.policy-words";
     /// Turns saved minus chains lost, with bounds.

@@ -27,7 +27,7 @@ impl Writer {
             title: String::new(),
             columns: vec![
                 Column::text("", 0),
-                Column::number(language.say("explain.column-offset"), 0),
+                Column::number(language.say("explain.column-offset"), 0).means(Term::Offset),
                 Column::number("seq", 1).means(Term::Seq),
                 Column::text(language.say("explain.column-moment"), 0).means(Term::Place),
             ],

@@ -205,7 +205,7 @@ impl Writer<'_> {
     fn definitions(&mut self) {
         let title = self.language.say("html.definitions");
         if !self.meta.inputs.is_empty() {
-            self.terms.insert(Term::Session);
+            self.terms.extend([Term::Session, Term::Seq]);
         }
         if self.terms.is_empty() {
             return;

@@ -27,11 +27,11 @@ pub(super) fn push_chart(writer: &mut Writer<'_>, chart: &Chart) {
         draw(writer, &Plot::of(chart, frame));
     }
     let text = writer.sentence(&chart.alternative);
-    let _ = writeln!(writer.out, "<figcaption>{text}</figcaption>");
+    let _ = writeln!(writer.out, "<figcaption>\n<p>{text}</p>");
     writer.say("<details>\n<summary>", &Message::new("html.data"), "</summary>\n");
     let table = data(writer, chart);
     push_table(writer, &table);
-    writer.out.push_str("</details>\n</figure>\n");
+    writer.out.push_str("</details>\n</figcaption>\n</figure>\n");
 }
 
 fn draw(writer: &mut Writer<'_>, plot: &Plot<'_>) {

@@ -25,10 +25,37 @@ pub(super) fn escape(text: &str) -> String {
 /// Escaped, with code.
 pub(super) fn with_code(text: &str) -> String {
     let piece = |piece: Piece<'_>| match piece {
-        Piece::Plain(plain) => escape(plain),
+        Piece::Plain(plain) => breakable(plain),
         Piece::Code(code) => format!("<code>{}</code>", escape(code)),
     };
     pieces(text).into_iter().map(piece).collect()
+}
+
+/// Units that are written behind a number and a blank.
+const UNITS: [&str; 9] = ["s", "ms", "min", "h", "d", "B", "kB", "MB", "GB"];
+
+/// A number stays on the line of its unit: `4.3 %`, `12 ms`, `13 次`.
+fn joined(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let is_blank = c == ' ' && before.is_ascii_digit();
+        out.push(if is_blank && begins_with_unit(&text[at + 1..]) { '\u{a0}' } else { c });
+        before = c;
+    }
+    out
+}
+
+fn begins_with_unit(text: &str) -> bool {
+    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+    let chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    text.starts_with(|c| c == '%' || chinese(c)) || UNITS.contains(&word)
+}
+
+/// Escaped; codes as the harness writes them may break behind each part.
+pub(super) fn breakable(text: &str) -> String {
+    let escaped = escape(text);
+    if escaped.contains('_') { escaped.replace('_', "_<wbr />") } else { escaped }
 }
 
 impl Writer<'_> {
@@ -47,17 +74,18 @@ impl Writer<'_> {
     }
 
     fn link(&self, text: &str, linked: &mut Vec<Term>, out: &mut String) {
-        let mut rest = text;
+        let text = joined(text);
+        let mut rest = text.as_str();
         let mut before = None;
         while let Some((at, length, term)) = self.first_word(rest, before, linked) {
             let (plain, word) = (&rest[..at], &rest[at..at + length]);
-            out.push_str(&escape(plain));
+            out.push_str(&breakable(plain));
             out.push_str(&format!("<a class=\"term\" href=\"#{}\">{}</a>", term.anchor(), escape(word)));
             linked.push(term);
             before = word.chars().next_back();
             rest = &rest[at + length..];
         }
-        out.push_str(&escape(rest));
+        out.push_str(&breakable(rest));
     }
 
     /// Place, length and term of the first word that is defined and not linked yet; the longest where several begin there.
