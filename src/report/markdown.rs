@@ -159,7 +159,7 @@ fn foot(page: &Page, meta: &Meta, language: Language) -> String {
     out.push('\n');
     let privacy = Message::new("html.privacy");
     let left_out = std::iter::once(&privacy).chain(&meta.left_out).map(|m| language.render(m));
-    out.push_str(&format!("{}:\n\n", inline(&language.say("html.left-out"))));
+    out.push_str(&format!("**{}**\n\n", inline(&language.say("html.left-out"))));
     left_out.for_each(|text| out.push_str(&format!("- {}\n", inline(&text))));
     out.push('\n');
     let method: Vec<String> = meta.method.iter().map(|sentence| inline(&language.render(sentence))).collect();
