@@ -96,7 +96,7 @@ impl Decoder {
     fn body_of<'a>(&self, envelope: &FastEnvelope<'a>) -> Option<Body<'a>> {
         let depth = self.json_depth.saturating_sub(1);
         match envelope.kind {
-            b"step/start" | b"step/end" | b"turn/start" => {
+            b"step/start" | b"step/end" | b"turn/start" | b"turn/end" => {
                 if let Some(body) = bare_place(envelope) {
                     return Some(body);
                 }
@@ -115,8 +115,10 @@ impl Decoder {
             return message(kind, raw, envelope.surface_op, wire, Some(logged)).ok();
         }
         match kind {
-            "tool/call" => (!has_control(envelope.data)).then(|| tool_call(raw, depth).ok())?,
-            "assistant/chunk" => (!has_control(envelope.data)).then(|| chunk(raw, Some(envelope.time), depth).ok())?,
+            "tool/call" | "assistant/chunk" | "request/header" if has_control(envelope.data) => None,
+            "tool/call" => tool_call(raw, depth).ok(),
+            "assistant/chunk" => chunk(raw, Some(envelope.time), depth).ok(),
+            "request/header" => request_header(raw, depth).ok(),
             _ if depth_exceeds(envelope.data, depth) => None,
             _ => decode_body(kind, raw, envelope.surface_op, Some(envelope.time)).ok(),
         }
@@ -224,7 +226,7 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
             let (turn, step) = turn_step(raw)?;
             Body::StepEnd { turn, step }
         }
-        "request/header" => request_header(raw)?,
+        "request/header" => request_header(raw, usize::MAX)?,
         "request/context" => request_context(raw)?,
         "assistant/chunk" => chunk(raw, time, usize::MAX)?,
         "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => packed_row(raw, time)?,
@@ -323,18 +325,7 @@ fn turn_end(raw: &str) -> Decoded<Body<'_>> {
     Ok(Body::TurnEnd { turn: wire.turn.unwrap_or(0), kind, failure: error.map(|e| failure_of(e.get())) })
 }
 
-#[derive(Deserialize)]
-struct HeaderEventWire<'a> {
-    #[serde(borrow)]
-    header: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct HeaderWire {
-    config: Option<ConfigWire>,
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct ConfigWire {
     provider: Option<Text>,
@@ -343,17 +334,20 @@ struct ConfigWire {
     reasoning_effort: Option<Text>,
 }
 
-fn request_header(raw: &str) -> Decoded<Body<'_>> {
-    let event: HeaderEventWire<'_> = serde_json::from_str(raw)?;
-    let header: HeaderWire = serde_json::from_str(event.header.get())?;
-    let config =
-        header.config.unwrap_or(ConfigWire { provider: None, model: None, max_tokens: None, reasoning_effort: None });
+fn request_header(raw: &str, depth: usize) -> Decoded<Body<'_>> {
+    let [header] = fields(raw, ["\"header\""], depth)?;
+    let header = header.map(Value::raw).ok_or_else(|| serde::de::Error::missing_field("header"))?;
+    let [config, system, tools] = fields(header, ["\"config\"", "\"system\"", "\"tools\""], usize::MAX)?;
+    let config = config.map(|value| serde_json::from_str::<Option<ConfigWire>>(value.raw())).transpose()?;
+    let config = config.flatten().unwrap_or_default();
     Ok(Body::RequestHeader(Box::new(RequestHeader {
         provider: config.provider.unwrap_or_default().0,
         model: config.model.unwrap_or_default().0,
         max_tokens: config.max_tokens.filter(|v| *v >= 0.0).map(|v| v as u64),
         reasoning_effort: config.reasoning_effort.map(|t| t.0),
-        raw: event.header.get(),
+        system: system.and_then(Value::text),
+        tools: tools.map(Value::raw),
+        raw: header,
     })))
 }
 

@@ -176,6 +176,10 @@ pub struct RequestHeader<'a> {
     pub max_tokens: Option<u64>,
     /// Reasoning effort asked for.
     pub reasoning_effort: Option<String>,
+    /// System text (to v2).
+    pub system: Option<json_text::RawText<'a>>,
+    /// Tools, JSON.
+    pub tools: Option<&'a str>,
     /// The `header` object as logged.
     pub raw: &'a str,
 }

@@ -48,14 +48,12 @@ pub struct SessionBuilder {
     envelope: Envelope,
     /// Attempts whose stream is not closed yet.
     streaming: BTreeMap<StepKey, usize>,
-    /// The last attempt of a step, while a later event may still tell that it failed or succeeded.
-    last_attempt: HashMap<StepKey, usize>,
     histories: Vec<(StepKey, StepHistory)>,
     history_of: HashMap<StepKey, usize>,
     turn_of: HashMap<u64, usize>,
     open_step: Option<StepKey>,
-    /// Time at which the open step's next request could leave.
-    ready: HashMap<StepKey, Option<i64>>,
+    /// Ends of waits in steps that nothing else is known of yet (the log begins late).
+    ready_elsewhere: HashMap<StepKey, Option<i64>>,
     /// Time of the last event that a request waits for.
     asked: Option<i64>,
     open_compaction: Option<OpenCompaction>,
@@ -112,12 +110,11 @@ impl SessionBuilder {
                 reasoning_effort: None,
             },
             streaming: BTreeMap::new(),
-            last_attempt: HashMap::new(),
             histories: Vec::new(),
             history_of: HashMap::new(),
             turn_of: HashMap::new(),
             open_step: None,
-            ready: HashMap::new(),
+            ready_elsewhere: HashMap::new(),
             asked: None,
             open_compaction: None,
             last_compaction: None,
@@ -261,7 +258,7 @@ impl SessionBuilder {
                 self.turn(*turn);
                 let history = self.history(key);
                 history.start_time = history.start_time.or(event.time);
-                self.ready.insert(key, event.time);
+                history.ready = event.time;
                 self.asked = event.time;
                 self.open_step = Some(key);
             }
@@ -297,7 +294,7 @@ impl SessionBuilder {
                     self.rows.retries[row].started = true;
                     self.rows.retries[row].started_time = event.time;
                 }
-                self.ready.insert((*turn, *step), event.time);
+                self.ready((*turn, *step), event.time);
                 self.asked = event.time;
             }
             Body::CompactionStart { id, turn, command } => self.compaction_start(id, *turn, *command, event),
@@ -407,14 +404,35 @@ impl SessionBuilder {
         &mut rows[index]
     }
 
+    fn known_history(&mut self, key: StepKey) -> Option<&mut StepHistory> {
+        // Nearly always the last one; the map is for the rest.
+        let last = self.histories.len().checked_sub(1)?;
+        let index = if self.histories[last].0 == key { last } else { self.history_of.get(&key).copied()? };
+        Some(&mut self.histories[index].1)
+    }
+
+    /// The last attempt of a step: a later event may still tell that it failed or succeeded.
+    fn last_attempt(&mut self, key: StepKey) -> Option<usize> {
+        self.known_history(key)?.attempts.last().copied()
+    }
+
+    fn ready(&mut self, key: StepKey, time: Option<i64>) {
+        match self.known_history(key) {
+            Some(history) => history.ready = time,
+            None => drop(self.ready_elsewhere.insert(key, time)),
+        }
+    }
+
     fn history(&mut self, key: StepKey) -> &mut StepHistory {
         let histories = &mut self.histories;
         if histories.last().is_some_and(|(last, _)| *last == key) {
             let last = histories.len() - 1;
             return &mut histories[last].1;
         }
+        let elsewhere = &mut self.ready_elsewhere;
         let index = *self.history_of.entry(key).or_insert_with(|| {
-            histories.push((key, StepHistory::default()));
+            let ready = if elsewhere.is_empty() { None } else { elsewhere.remove(&key).flatten() };
+            histories.push((key, StepHistory { ready, ..StepHistory::default() }));
             histories.len() - 1
         });
         &mut histories[index].1
@@ -461,7 +479,7 @@ impl SessionBuilder {
     fn open_attempt(&mut self, key: StepKey, event: &Event<'_>, first_time: Option<i64>) -> usize {
         let ordinal = self.rows.attempts.len();
         let request = self.request();
-        let ready_time = self.ready.get(&key).copied().flatten();
+        let ready_time = self.history(key).ready;
         self.positions.push(self.sizer.tokens().position());
         self.rows.attempts.push(AttemptRow {
             turn: key.0,
@@ -497,7 +515,6 @@ impl SessionBuilder {
             selected: true,
         });
         self.streaming.insert(key, ordinal);
-        self.last_attempt.insert(key, ordinal);
         self.history(key).attempts.push(ordinal);
         if let Some(retry) = self.rows.retries.iter_mut().rev().find(|r| (r.retry.turn, r.retry.step) == key)
             && retry.next_attempt.is_none()
@@ -552,7 +569,7 @@ impl SessionBuilder {
             self.close_stream(key);
         }
         // Usage is logged with the chunk and with the message; it is one report, and the message's wins.
-        if let (Some(usage), Some(index)) = (message.usage, self.last_attempt.get(&key).copied()) {
+        if let (Some(usage), Some(index)) = (message.usage, self.last_attempt(key)) {
             self.rows.attempts[index].usage = Some(usage);
             if self.rows.attempts[index].outcome == Outcome::Succeeded {
                 self.note_success(Some(usage));
@@ -563,7 +580,7 @@ impl SessionBuilder {
     fn retry(&mut self, retry: &Retry, event: &Event<'_>) {
         let key = (retry.turn, retry.step);
         self.close_stream(key);
-        let after_attempt = self.last_attempt.get(&key).copied();
+        let after_attempt = self.last_attempt(key);
         if let Some(attempt) = after_attempt.map(|i| &mut self.rows.attempts[i]) {
             if attempt.outcome == Outcome::Unfinished {
                 attempt.outcome = Outcome::Failed;
@@ -618,7 +635,7 @@ impl SessionBuilder {
             self.close_stream(key);
         }
         let caused_by_failure_seq = (trigger == Trigger::Overflow)
-            .then(|| self.open_step.and_then(|key| self.last_attempt.get(&key)).map(|i| &self.rows.attempts[*i]))
+            .then(|| self.open_step.and_then(|key| self.last_attempt(key)).map(|i| &self.rows.attempts[i]))
             .flatten()
             .filter(|a| a.outcome == Outcome::Failed)
             .map(|a| a.seq);
@@ -670,7 +687,7 @@ impl SessionBuilder {
             self.last_independent = Some(open.row);
         }
         if let Some(key) = self.open_step.filter(|_| trigger == Trigger::Overflow) {
-            self.ready.insert(key, event.time);
+            self.ready(key, event.time);
             self.asked = event.time;
             if outcome == CompactionOutcome::Done {
                 let attempts_before = self.history(key).attempts.len();

@@ -19,6 +19,8 @@ pub(super) enum Recovery {
 pub(super) struct StepHistory {
     pub(super) start_time: Option<i64>,
     pub(super) end_time: Option<i64>,
+    /// Time at which its next request could leave.
+    pub(super) ready: Option<i64>,
     pub(super) attempts: Vec<usize>,
     /// Recoveries, each with the number of attempts of the step before it.
     pub(super) recoveries: Vec<(usize, Recovery)>,
