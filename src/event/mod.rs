@@ -2,11 +2,13 @@
 //! Out: one [`Event`] of the common model; versions differ only inside this folder.
 //! Always: an unknown type or an extra field is kept and counted, never an error; runs of deltas are summarised, never exploded.
 
+mod bodies;
 mod content;
 mod decode;
 mod fast;
 mod header;
 pub mod json_text;
+mod message_body;
 mod stream;
 #[cfg(test)]
 mod tests;

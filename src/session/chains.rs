@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::rows::{Fate, Outcome, SessionRows, StepRow};
+use super::attempt_row::{Fate, Outcome};
+use super::rows::{SessionRows, StepRow};
 use crate::event::TurnEndKind;
 
 /// What the harness did between two attempts of a step.
