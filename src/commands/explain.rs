@@ -13,7 +13,7 @@ use crate::evidence::Verdicts;
 use crate::explain::{Target, Versions, explain, most_interesting};
 use crate::findings::{Rule, registry};
 use crate::pipeline::Dataset;
-use crate::report::document::Page;
+use crate::report::document::{Block, Page};
 use crate::report::explain::json::ExplainV1;
 use crate::report::lang::Language;
 use crate::report::{explain as report, html, markdown, rules, terminal};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     }
     let filters = FilterArgs { tz: args.tz.clone(), ..FilterArgs::default() };
     let mut plan = Plan::new(&args.input(), &filters, &args.output)?;
-    plan.hash_inputs(args.format == ExplainFormat::Html);
+    plan.will_be_posted(matches!(args.format, ExplainFormat::Html | ExplainFormat::Markdown));
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -37,8 +37,14 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let exit = finished(&dataset);
     let Some(place) = place else {
         let mut page = Page::default();
-        page.text(plan.language.say("explain.nothing-failed"));
-        emit(&terminal::render(&page, plan.layout), &plan)?;
+        page.blocks.push(Block::Title(plan.language.say("explain.nothing-failed")));
+        let meta = || plan.meta(&dataset, "explain");
+        let text = match args.format {
+            ExplainFormat::Html => html::render(&page, &meta(), plan.language),
+            ExplainFormat::Markdown => markdown::render(&page, Some(&meta()), plan.language),
+            ExplainFormat::Table | ExplainFormat::Json => terminal::render(&page, plan.layout),
+        };
+        emit(&text, &plan)?;
         return Ok(exit);
     };
     let versions = Versions { dsh: args.dsh_version.clone(), pi_ai: args.pi_ai_version.clone() };
@@ -46,7 +52,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let page = || report::page(&explained, &plan.zone, plan.language);
     let text = match args.format {
         ExplainFormat::Table => terminal::render(&page(), plan.layout),
-        ExplainFormat::Markdown => markdown::render(&page()),
+        ExplainFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "explain")), plan.language),
         ExplainFormat::Html => html::render(&page(), &plan.meta(&dataset, "explain"), plan.language),
         ExplainFormat::Json => {
             let json = ExplainV1::new(&explained).context("the attempt did not fail")?;

@@ -5,6 +5,7 @@ use crate::check::{Accepted, CheckResult, GateState, Outcome, Problem, RateCompa
 use crate::findings::short_text;
 use crate::message;
 use crate::message::Message;
+use crate::report::definitions::Term;
 use crate::report::document::{Block, Cell, Column, Page, Table, Tone};
 use crate::report::findings::severity;
 use crate::report::lang::Language;
@@ -108,8 +109,8 @@ fn gates(result: &CheckResult, language: Language) -> Table {
     Table {
         title: language.say("check.gates"),
         columns: vec![
-            Column::text(language.say("check.column-gate"), 0),
-            Column::text(language.say("check.column-state"), 0),
+            Column::text(language.say("check.column-gate"), 0).means(Term::Gate),
+            Column::text(language.say("check.column-state"), 0).means(Term::Gate),
             Column::text(language.say("check.column-why"), 0),
         ],
         rows: result.outcomes.iter().map(row).collect(),
@@ -131,10 +132,10 @@ fn problems(problems: &[Problem], most: usize, language: Language) -> Table {
     Table {
         title: language.say("check.problems"),
         columns: vec![
-            Column::text(language.say("check.column-rule"), 0),
-            Column::text(language.say("check.column-severity"), 2),
-            Column::text(language.say("check.column-session"), 1),
-            Column::number(language.say("check.column-seq"), 1),
+            Column::text(language.say("check.column-rule"), 0).means(Term::Finding),
+            Column::text(language.say("check.column-severity"), 2).means(Term::Finding),
+            Column::text(language.say("check.column-session"), 1).means(Term::Session),
+            Column::number(language.say("check.column-seq"), 1).means(Term::Seq),
             Column::text(language.say("check.column-what"), 0),
         ],
         rows: problems.iter().take(most).map(row).collect(),
@@ -148,7 +149,7 @@ fn stale(stale: &[Accepted], most: usize, language: Language) -> Table {
     Table {
         title: language.say("check.stale"),
         columns: vec![
-            Column::text(language.say("check.column-rule"), 0),
+            Column::text(language.say("check.column-rule"), 0).means(Term::Finding),
             Column::text(language.say("check.column-place"), 0),
             Column::text(language.say("check.column-reason"), 0),
         ],
@@ -191,12 +192,12 @@ fn rates(rates: &[RateComparison], language: Language) -> Table {
     Table {
         title: language.say("check.rates"),
         columns: vec![
-            Column::text(language.say("check.column-route"), 0),
-            Column::number(language.say("check.column-attempts"), 1),
-            Column::number(language.say("check.column-rate"), 0),
-            Column::number(language.say("check.column-rate-before"), 0),
-            Column::number(language.say("check.column-ratio"), 0),
-            Column::text(language.say("check.column-state"), 0),
+            Column::text(language.say("check.column-route"), 0).means(Term::Route),
+            Column::number(language.say("check.column-attempts"), 1).means(Term::Attempt),
+            Column::number(language.say("check.column-rate"), 0).means(Term::Share),
+            Column::number(language.say("check.column-rate-before"), 0).means(Term::Share),
+            Column::number(language.say("check.column-ratio"), 0).means(Term::Ratio),
+            Column::text(language.say("check.column-state"), 0).means(Term::Gate),
         ],
         rows: rates.iter().map(row).collect(),
         note: None,
