@@ -92,16 +92,16 @@ impl Plan {
         let time = |text: &Option<String>, flag: &str| {
             text.as_ref().map(|t| parse_time(t, &zone).with_context(|| format!("--{flag}"))).transpose()
         };
-        let mut paths = input.paths.clone();
+        let mut paths: Vec<PathBuf> = input.paths.iter().chain(&input.more_paths).cloned().collect();
         if paths.is_empty() && !input.demo {
             paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
         }
         let limits = Limits {
             window_bytes: input.max_window_bytes,
             frame_bytes: input.max_frame_bytes,
-            line_bytes: input.max_line_bytes,
-            json_depth: input.max_json_depth,
-            zip_entries: input.max_zip_entries,
+            line_bytes: usize::try_from(input.max_line_bytes).unwrap_or(usize::MAX),
+            json_depth: usize::from(input.max_json_depth),
+            zip_entries: usize::try_from(input.max_zip_entries).unwrap_or(usize::MAX),
             zip_ratio: input.max_zip_ratio,
             ..Limits::default()
         };
@@ -252,9 +252,13 @@ pub fn layout(output: &OutputArgs) -> Layout {
         When::Never => false,
         When::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
     };
+    Layout { width: output.width.map(usize::from).or_else(|| columns(to_terminal)).unwrap_or(100), color }
+}
+
+/// Columns of the terminal, where the text goes to one, else those of `COLUMNS`.
+pub(super) fn columns(to_terminal: bool) -> Option<usize> {
     let from_env = || std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|c| (40..=1000).contains(c));
     let from_terminal =
         || to_terminal.then(|| comfy_table::Table::new().width().map(usize::from)).flatten().map(|w| w.max(40));
-    let width = output.width.map(usize::from).or_else(from_terminal).or_else(from_env).unwrap_or(100);
-    Layout { width, color }
+    from_terminal().or_else(from_env)
 }

@@ -93,10 +93,10 @@ fn text_of(bytes: &[u8]) -> Result<String> {
 
 /// What the archive shows; `None` when none was named.
 fn facts_of(args: &PolicyLintArgs) -> Result<Option<ArchiveFacts>> {
-    let discovery = match (args.demo, args.archive.is_empty()) {
+    let discovery = match (args.demo, args.paths.is_empty()) {
         (true, _) => crate::demo::discovery(),
         (false, true) => return Ok(None),
-        (false, false) => crate::discover::discover(&args.archive, Limits::default()),
+        (false, false) => crate::discover::discover(&args.paths, Limits::default()),
     };
     let mut dataset = read_all(discovery, ReadOptions::default(), &|_| {});
     if dataset.sessions.is_empty() {
@@ -114,7 +114,7 @@ fn print_schedule(args: &PolicyScheduleArgs) -> Result<Exit> {
         render(args.format, layout, || presets_page(&presets, &EDITS, language), || PresetsV1::new(&presets, &EDITS))?
     } else {
         let candidate = parse_candidate(&args.policy, &|_| None)?;
-        let table = schedule(&candidate.policy, args.rows, args.retry_after_ms);
+        let table = schedule(&candidate.policy, usize::from(args.rows), args.retry_after_ms);
         let json = || PolicyScheduleV1::new(&candidate, &table, args.retry_after_ms);
         render(args.format, layout, || schedule_page(&candidate, &table, language), json)?
     };

@@ -38,7 +38,9 @@ fn every_file_of_texts_is_registered() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/lang").join(tag);
         for file in fs::read_dir(folder).unwrap() {
             let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-            assert!(AREAS.iter().any(|area| area.0 == name), "{tag}/{name}.toml is not in the list of areas");
+            // The help has its English in the arguments themselves; `cli::help` tests its Chinese.
+            let is_help = (tag, name.as_str()) == ("zh", "help");
+            assert!(is_help || AREAS.iter().any(|area| area.0 == name), "{tag}/{name}.toml is not in the list of areas");
         }
     }
 }
