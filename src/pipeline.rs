@@ -30,6 +30,21 @@ pub struct ReadSession {
     pub unreadable: bool,
 }
 
+impl ReadSession {
+    /// Whether somebody named a file that neither is a session log nor is called like one: then nothing is lost.
+    fn is_no_log(&self, archive: &Archive) -> bool {
+        self.rows.is_none()
+            && !is_called_like_a_log(&archive.display)
+            && !self.report.damage.is_empty()
+            && self.report.damage.iter().all(|damage| damage.kind == "not-a-log")
+    }
+}
+
+/// Whether the file name is one that the harness gives its logs.
+pub fn is_called_like_a_log(path: &str) -> bool {
+    crate::discover::parse_log_name(path.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_some()
+}
+
 /// Everything that was read.
 #[derive(Debug, Default)]
 pub struct Dataset {
@@ -110,13 +125,20 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
         )
         .collect();
     read.sort_by_key(|(index, _)| *index);
-    let mut dataset = Dataset { notices: discovery.notices, ..Dataset::default() };
+    let mut dataset = Dataset { notices: discovery.notices.clone(), ..Dataset::default() };
     dataset.inputs.generations_skipped = discovery.generations_skipped;
     dataset.inputs.unreadable_archives = discovery.unreadable;
     let mut candidates = Vec::new();
-    for (_, session) in read {
+    let mut no_logs = 0;
+    for (index, session) in read {
+        no_logs += u64::from(session.is_no_log(&discovery.archives[index]));
         collect_report(&mut dataset, &session);
         candidates.extend(session.rows);
+    }
+    if candidates.is_empty() && no_logs == dataset.inputs.archives {
+        // Nothing but files that are no logs: there is no input, as in an empty directory.
+        dataset.inputs.archives = 0;
+        dataset.inputs.unreadable_archives -= no_logs;
     }
     dataset.sessions = if options.keep_duplicates { candidates } else { once_each(candidates, &mut dataset) };
     dataset.sessions.sort_by(|a, b| (&a.project, &a.id, &a.path).cmp(&(&b.project, &b.id, &b.path)));
@@ -290,9 +312,7 @@ pub fn read_one_observed(
     }
     let has_header = fold.builder.has_header();
     if !has_header && fold.events == 0 {
-        if archive.walked
-            && crate::discover::parse_log_name(archive.display.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_none()
-        {
+        if archive.walked && !is_called_like_a_log(&archive.display) {
             return ReadSession {
                 rows: None,
                 report: ArchiveReport::default(),

@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
 use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
-use super::suggest::nearest;
 use crate::archive::Limits;
 use crate::config::Config;
 use crate::context_window::{KnownWindows, configured};
@@ -16,7 +15,7 @@ use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
 use crate::message::Message;
-use crate::notice::Notice;
+use crate::notice::{NO_MATCH, Notice};
 use crate::pipeline::{self, Dataset, ReadOptions};
 use crate::policy::{FileKind, Release, read_settings};
 use crate::pseudonym::Pseudonyms;
@@ -44,6 +43,8 @@ pub struct Plan {
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
     pub quiet: bool,
+    /// Show the report in a pager.
+    pub pager: bool,
     paths: Vec<PathBuf>,
     demo: bool,
     jobs: Option<usize>,
@@ -122,6 +123,7 @@ impl Plan {
             language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
+            pager: output.pager,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
@@ -163,11 +165,9 @@ impl Plan {
             bar.finish_and_clear();
         }
         crate::context_window::fill(&mut dataset.sessions, &self.windows);
-        let known: Vec<String> = dataset.sessions.iter().map(|s| s.id.clone()).collect();
+        let nothing = self.filters.nothing_left(&dataset, &self.zone, self.is_strict());
         self.filters.apply(&mut dataset);
-        if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
-            dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
-        }
+        dataset.notices.extend(nothing.map(|why| Notice::new(NO_MATCH, why)));
         if self.is_strict() {
             Pseudonyms::default().dataset(&mut dataset);
         }
@@ -189,17 +189,6 @@ impl Plan {
         let names = |typed: &&String| !typed.starts_with("--session") && !typed.starts_with("--project");
         let shown = self.typed_filters.iter().filter(|typed| !self.is_strict() || names(typed));
         Meta::of(dataset, command, &shown.map(String::as_str).collect::<Vec<_>>().join(", "), &self.zone)
-    }
-
-    /// No session fits `--session`: which ids look like what was typed.
-    fn no_match(&self, known: &[String]) -> Message {
-        let wanted = self.filters.sessions.first().map_or("", String::as_str);
-        let near = nearest(known.iter().map(String::as_str), wanted);
-        if near.is_empty() {
-            return Message::new("notices.no-match");
-        }
-        let ids = near.into_iter().map(|id| message!("common.verbatim", words = id));
-        Message::new("notices.no-match-but").with_list("ids", ids)
     }
 
     /// Finds the logs without reading them.

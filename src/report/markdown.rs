@@ -26,11 +26,20 @@ pub fn render(page: &Page) -> String {
                 out.push_str(&format!("<details>\n<summary>{}</summary>\n\n", escape(title)));
                 folded += 1;
             }
-            Block::Verbatim(text) => out.push_str(&format!("```\n{text}\n```\n\n")),
+            Block::Verbatim(text) => {
+                let fence = fence(text);
+                out.push_str(&format!("{fence}\n{text}\n{fence}\n\n"));
+            }
         }
     }
     out.push_str(&"</details>\n".repeat(folded));
     out
+}
+
+/// Backticks that end no earlier than the text: one more than its longest run, at least three (CommonMark 4.5).
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
 }
 
 fn push_table(out: &mut String, table: &Table) {

@@ -13,12 +13,12 @@ pub struct InputArgs {
     /// [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The same as PATH, as `explain` and `request` write it; may be repeated
-    #[arg(long = "in", value_name = "PATH", hide_short_help = true, help_heading = "Reading")]
-    pub more_paths: Vec<PathBuf>,
     /// Read the demo logs inside the program
     #[arg(long, conflicts_with_all = ["paths", "more_paths"])]
     pub demo: bool,
+    /// The same as PATH, as `explain` and `request` write it; may be repeated
+    #[arg(long = "in", value_name = "PATH", hide_short_help = true, help_heading = "Reading")]
+    pub more_paths: Vec<PathBuf>,
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Reading")]
     pub jobs: Option<u16>,

@@ -16,9 +16,8 @@ const INDENT: usize = 10;
 const TEMPLATE: &str = "{before-help}{about-with-newline}\n用法：{usage}\n\n{all-args}{after-help}";
 
 /// English text and Chinese text; a test holds the table against all texts of the command tree.
-static TABLE: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../report/lang/zh/help.toml")).unwrap_or_default()
-});
+static TABLE: LazyLock<HashMap<String, String>> =
+    LazyLock::new(|| toml::from_str(include_str!("../../report/lang/zh/help.toml")).unwrap_or_default());
 
 /// The Chinese for an English text; a text that has none stands for itself.
 fn translated(english: &str) -> String {

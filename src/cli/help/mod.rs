@@ -69,11 +69,14 @@ fn print(error: &clap::Error, language: Language) {
     };
 }
 
-/// The help without the blanks that stand at the end of lines.
+/// The help without the blanks that stand at the end of lines, and with Chinese colons.
 fn trimmed(error: &clap::Error, to_terminal: bool) -> String {
     let color = to_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let text = if color { error.render().ansi().to_string() } else { error.render().to_string() };
-    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    // clap sets a colon of its own behind its headings, with the end of their style where there is one.
+    let heading = |line: &str| !line.starts_with(' ') && (line.ends_with(':') || line.ends_with(":\u{1b}[0m"));
+    let line = |line: &str| if heading(line) { line.replacen(':', "：", 1) } else { line.trim_end().to_owned() };
+    text.lines().map(|text| line(text) + "\n").collect()
 }
 
 #[cfg(test)]

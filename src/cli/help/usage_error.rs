@@ -113,7 +113,8 @@ fn reason(why: &(dyn Error + 'static), language: Language) -> Message {
 
 fn tips(error: &clap::Error) -> Vec<Message> {
     let near = |kind| list(error, kind).iter().map(String::as_str).collect::<Vec<_>>();
-    let quoted = |names: Vec<&str>| names.into_iter().map(|name| Message::verbatim(format!("'{name}'"))).collect::<Vec<_>>();
+    let quoted =
+        |names: Vec<&str>| names.into_iter().map(|name| Message::verbatim(format!("'{name}'"))).collect::<Vec<_>>();
     let mut tips = Vec::new();
     for (kind, key) in [
         (ContextKind::SuggestedSubcommand, "usage.similar-commands"),
