@@ -77,10 +77,14 @@ fn find_session(sessions: &[SessionRows], wanted: &str) -> Result<usize> {
 
 /// Ids are long and people type their beginnings: the typed word is held against beginnings of the same length.
 fn unknown(sessions: &[SessionRows], wanted: &str) -> Said {
-    if let Some((session, seq)) =
-        wanted.rsplit_once(':').filter(|(id, _)| sessions.iter().any(|s| Target::fits(&s.id, id)))
-    {
-        return Said(message!("explain.no-seq-typed", session = session, seq = format!("{seq:?}")));
+    // What follows a colon and is no number was meant as a seq.
+    if let Some((id, seq)) = wanted.rsplit_once(':').filter(|(id, _)| !id.is_empty()) {
+        let no_seq = message!("explain.no-seq-typed", session = id, seq = format!("{seq:?}"));
+        return if sessions.iter().any(|s| Target::fits(&s.id, id)) {
+            Said(no_seq)
+        } else {
+            Said(message!("explain.no-session-no-seq", session = unknown(sessions, id).0, seq = no_seq))
+        };
     }
     // A word without digits is rather the name of a rule than the id of a session.
     if let Some(rule) = did_you_mean(wanted, RULES.iter().map(|rule| rule.id)) {
