@@ -13,8 +13,8 @@ use support::builder::{Log, NO_BODY_400, OVERFLOW, START};
 use support::{failures_ndjson, recorded, run, run_with, scan_json};
 use tempfile::TempDir;
 
-const TABLES: [&str; 9] =
-    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "events"];
+const TABLES: [&str; 10] =
+    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "findings", "events"];
 const USAGE: i32 = 2;
 const NO_INPUT: i32 = 3;
 const PARTIAL: i32 = 4;

@@ -39,7 +39,7 @@ const SECRETS: [(&str, &str); 16] = [
     ("write to ops.team@acme.example please", "ops.team"),
     ("organization org-AbC123def456GhI789jkl reached its limit", "AbC123def456"),
     ("project proj_9f8e7d6c5b4a3921 is over quota", "9f8e7d6c5b4a"),
-    ("call +86 138 0013 8000", "0013"),
+    ("call +86 138 0013 8000", "138 0013"),
     ("read /mnt/disk/home/wangxiaoming/a.txt", "wangxiaoming"),
 ];
 
@@ -136,4 +136,12 @@ fn contents_are_shown_only_to_those_who_ask_and_posted_only_by_those_who_insist(
     for command in ["scan", "failures", "compactions", "check"] {
         assert_eq!(run(&[command, "--demo", "--show-content"]).status, 2, "{command} shows no contents at all");
     }
+}
+
+/// A session is named as it is called, also where its name is not to be told.
+#[test]
+fn strict_finds_what_is_named_and_does_not_tell_it() {
+    let run = run(&["explain", "e2-44e89473:144", "--demo", "--redact", "strict", "--format", "markdown"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("session-") && !run.out.contains("44e89473"), "{}", run.out);
 }

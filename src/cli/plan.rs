@@ -153,6 +153,23 @@ impl Plan {
     /// # Errors
     /// As [`Plan::load`].
     pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
+        let mut dataset = self.load_by_name(discovery)?;
+        self.hide_names(&mut dataset);
+        Ok(dataset)
+    }
+
+    /// Replaces session ids, projects and paths where `--redact strict` asks for it.
+    pub fn hide_names(&self, dataset: &mut Dataset) {
+        if self.is_strict() {
+            Pseudonyms::default().dataset(dataset);
+        }
+    }
+
+    /// [`Plan::load_from`] with the names that somebody types: [`Plan::hide_names`] follows before anything is told.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_by_name(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -168,9 +185,6 @@ impl Plan {
         let nothing = self.filters.nothing_left(&dataset, &self.zone, self.is_strict());
         self.filters.apply(&mut dataset);
         dataset.notices.extend(nothing.map(|why| Notice::new(NO_MATCH, why)));
-        if self.is_strict() {
-            Pseudonyms::default().dataset(&mut dataset);
-        }
         Ok(dataset)
     }
 

@@ -29,15 +29,23 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     plan.hash_inputs(args.format == ExplainFormat::Html);
     let discovery = plan.discover();
     let archives = if args.show_content { discovery.archives.clone() } else { Vec::new() };
-    let dataset = plan.load_from(discovery)?;
+    let mut dataset = plan.load_by_name(discovery)?;
+    if dataset.sessions.is_empty() {
+        plan.hide_names(&mut dataset);
+    }
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
-    let verdicts = Verdicts::of(&dataset.sessions);
+    let mut verdicts = Verdicts::of(&dataset.sessions);
     let place = match &args.target {
         Some(target) => Some(Target::parse(target).find(&dataset, &verdicts)?),
         None => most_interesting(&dataset, &verdicts, None),
     };
+    if plan.is_strict() {
+        // The failure was named as it is called; from here on nothing tells its name.
+        plan.hide_names(&mut dataset);
+        verdicts = Verdicts::of(&dataset.sessions);
+    }
     let exit = finished(&dataset);
     let Some(place) = place else {
         let mut page = Page::default();

@@ -93,7 +93,8 @@ fn unknown(sessions: &[SessionRows], wanted: &str) -> Said {
     let length = wanted.chars().count();
     let beginning = |id: &str| id.chars().take(length).collect::<String>();
     let beginnings: Vec<String> = sessions.iter().map(|s| beginning(&s.id)).collect();
-    let near = did_you_mean(wanted, beginnings.iter().map(String::as_str));
+    // Of one or two letters everything is near.
+    let near = did_you_mean(wanted, beginnings.iter().map(String::as_str)).filter(|_| length >= 3);
     let inside = || sessions.iter().find(|s| length >= 3 && s.id.contains(wanted)).map(|s| s.id.as_str());
     let id = near
         .and_then(|near| beginnings.iter().position(|b| b == near))
