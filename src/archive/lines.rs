@@ -1,6 +1,6 @@
 //! Splits decompressed bytes into JSONL lines, over frame borders where a writer cut them so.
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 
 use super::{ArchiveReport, Damage, Limits};
 use crate::message;
@@ -67,7 +67,13 @@ impl<'r> LineSplitter<'r> {
         self.report.bytes_logical += piece.len() as u64;
         let piece_start = self.position;
         self.position += piece.len() as u64;
-        while let Some(end) = memchr(b'\n', rest) {
+        // One search for line ends and for NUL bytes, which no line should have.
+        while let Some(hit) = memchr2(b'\n', 0, rest) {
+            let at_end = rest[hit] == b'\n';
+            let clean = at_end && self.carry.is_empty();
+            let Some(end) = (if at_end { Some(hit) } else { memchr(b'\n', &rest[hit..]).map(|end| hit + end) }) else {
+                break;
+            };
             let line_start = piece_start + (piece.len() - rest.len()) as u64;
             let place_offset =
                 if frame.is_some() { offset } else { line_start - self.carry.len() as u64 - self.overlong };
@@ -86,11 +92,11 @@ impl<'r> LineSplitter<'r> {
                     message!("notices.long-line", n = length, most = self.limits.line_bytes),
                 );
             } else if self.carry.is_empty() {
-                self.hand_on(bytes, frame, place_offset, sink);
+                self.hand_on(bytes, clean, frame, place_offset, sink);
             } else {
                 let mut whole = std::mem::take(&mut self.carry);
                 whole.extend_from_slice(bytes);
-                self.hand_on(&whole, frame, place_offset, sink);
+                self.hand_on(&whole, false, frame, place_offset, sink);
                 whole.clear();
                 self.carry = whole;
             }
@@ -103,7 +109,8 @@ impl<'r> LineSplitter<'r> {
         }
     }
 
-    fn hand_on(&mut self, bytes: &[u8], frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
+    /// `clean`: no NUL byte is in it.
+    fn hand_on(&mut self, bytes: &[u8], clean: bool, frame: Option<u64>, offset: u64, sink: &mut dyn FnMut(Line<'_>)) {
         let raw = bytes;
         let mut bytes = bytes;
         if let [head @ .., b'\r'] = bytes {
@@ -113,7 +120,7 @@ impl<'r> LineSplitter<'r> {
                 self.note("crlf", frame, offset, 1, Message::new("notices.crlf"));
             }
         }
-        let Some(first_zero) = memchr(0, bytes) else {
+        let Some(first_zero) = (!clean).then(|| memchr(0, bytes)).flatten() else {
             self.emit(bytes, raw, frame, offset, sink);
             return;
         };

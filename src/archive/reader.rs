@@ -20,6 +20,11 @@ const ONE_SHOT_BOUND: u64 = 4 << 20;
 const RESYNC_BLOCKS: usize = 4096;
 /// Bytes that the search for the next frame may decompress in vain, over one archive.
 const RESYNC_BUDGET: u64 = 2 << 30;
+/// Small frames are decoded one after the other up to this many bytes before their lines are looked at: taking turns for
+/// every 500 bytes costs the decompressor its place in the caches.
+const BATCH: usize = 32 << 10;
+/// Frames that may hold more are no small frames.
+const BATCH_BOUND: u64 = 256 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// Buffers and the decompression context of one worker, reused over all its archives: real frames are some 500 bytes,
@@ -27,6 +32,7 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 pub struct ArchiveReader {
     stored: Vec<u8>,
     decoded: Vec<u8>,
+    batch: Batch,
     context: Decompressor<'static>,
 }
 
@@ -36,7 +42,7 @@ impl ArchiveReader {
     /// # Errors
     /// When zstd cannot allocate its context.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { stored: Vec::new(), decoded: Vec::new(), context: Decompressor::new()? })
+        Ok(Self { stored: Vec::new(), decoded: Vec::new(), batch: Batch::default(), context: Decompressor::new()? })
     }
 
     /// Streams every complete line of `input` into `sink`, in file order. Whether the archive is compressed is read
@@ -52,6 +58,7 @@ impl ArchiveReader {
             let mut walk = FrameWalk {
                 window,
                 decoded: &mut self.decoded,
+                batch: &mut self.batch,
                 context: &mut self.context,
                 limits,
                 frame: 0,
@@ -163,9 +170,38 @@ impl StoredWindow<'_> {
     }
 }
 
+/// Decoded frames whose lines have not been handed on yet.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    used: usize,
+    /// Number and offset of each frame, and where its bytes end.
+    frames: Vec<(u64, u64, usize)>,
+}
+
+impl Batch {
+    /// Room for a frame of at most `bound` bytes.
+    fn room(&mut self, bound: usize) -> &mut [u8] {
+        if self.bytes.len() < self.used + bound {
+            self.bytes.resize(self.used + bound, 0);
+        }
+        &mut self.bytes[self.used..self.used + bound]
+    }
+
+    fn hand_on(&mut self, splitter: &mut LineSplitter<'_>, sink: &mut dyn FnMut(Line<'_>)) {
+        let mut start = 0;
+        for (frame, offset, end) in self.frames.drain(..) {
+            splitter.feed(&self.bytes[start..end], Some(frame), offset, sink);
+            start = end;
+        }
+        self.used = 0;
+    }
+}
+
 struct FrameWalk<'a> {
     window: StoredWindow<'a>,
     decoded: &'a mut Vec<u8>,
+    batch: &'a mut Batch,
     context: &'a mut Decompressor<'static>,
     limits: Limits,
     frame: u64,
@@ -176,9 +212,27 @@ impl FrameWalk<'_> {
     fn run(&mut self, splitter: &mut LineSplitter<'_>, sink: &mut dyn FnMut(Line<'_>)) {
         loop {
             if self.window.bytes().is_empty() && !self.window.fill_to(1) {
+                self.batch.hand_on(splitter, sink);
                 return;
             }
-            match frame_extent(self.window.bytes()) {
+            let extent = frame_extent(self.window.bytes());
+            if let FrameExtent::Complete { stored, bound, window, .. } = extent
+                && bound <= BATCH_BOUND
+                && window <= self.limits.window_bytes
+                && self.batched(stored, bound, splitter)
+            {
+                // The first frame holds the header line: how many lines it has is known only here.
+                if self.batch.used >= BATCH || self.frame == 1 {
+                    self.batch.hand_on(splitter, sink);
+                }
+                if self.frame == 1 {
+                    splitter.report().first_frame_lines = splitter.lines_so_far();
+                }
+                continue;
+            }
+            // What follows speaks of lines: those before it come first.
+            self.batch.hand_on(splitter, sink);
+            match extent {
                 FrameExtent::Complete { stored, bound, window, .. } => {
                     self.complete_frame(stored, bound, window, splitter, sink);
                 }
@@ -224,6 +278,18 @@ impl FrameWalk<'_> {
                 }
             }
         }
+    }
+
+    /// Decodes a small frame into the batch; false where it cannot be decoded.
+    fn batched(&mut self, stored: usize, bound: u64, splitter: &mut LineSplitter<'_>) -> bool {
+        let bytes = &self.window.bytes()[..stored];
+        let Ok(written) = self.context.decompress_to_buffer(bytes, self.batch.room(bound as usize)) else {
+            return false;
+        };
+        self.batch.used += written;
+        self.batch.frames.push((self.frame, self.window.offset, self.batch.used));
+        self.next_frame(stored, splitter);
+        true
     }
 
     fn complete_frame(

@@ -4,12 +4,15 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::packed::{FastEnvelope, decode_fast};
+use super::content::{Beside, take_apart};
+use super::fast::{FastEnvelope, bare_place, decode_fast, usage_of};
 use super::stream::{FailureWire, UsageWire, chunk_summary, delta_run, embedded_summary};
 use super::text::Text;
 use super::types::is_harness_type;
-use super::walk::{Walk, is_sound};
-use super::{Body, Event, Failure, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage};
+use super::walk::{Value, Walk, has_control};
+use super::{
+    Body, Event, Failure, LoggedMessage, Message, MessageKind, RequestHeader, Retry, SurfaceOp, TurnEndKind, Usage,
+};
 use crate::message;
 
 /// Why a line is not an event.
@@ -80,27 +83,43 @@ impl Decoder {
     }
 
     fn decode_full<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
-        if let Some(envelope) = FastEnvelope::parse(line) {
-            if UNREAD_TYPES.contains(&envelope.kind) {
-                let body = Body::Other { kind: String::new(), known: true, ignorable: true };
-                return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
-            }
-            if let Ok(raw) = simdutf8::basic::from_utf8(envelope.data)
-                && self.fits(&envelope, raw)
-                && let Ok(body) = decode_body(envelope.kind, raw, envelope.surface_op, Some(envelope.time))
-            {
-                return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
-            }
+        if let Some(envelope) = FastEnvelope::parse(line)
+            && let Some(body) = self.body_of(&envelope)
+        {
+            return Ok(Event { seq: envelope.seq, time: Some(envelope.time), members: 1, body });
         }
         self.decode_slow(line)
     }
 
-    /// Nested no deeper than allowed; what no parser reads as a whole is checked to be JSON as well, so that a field
-    /// behind the data is never taken for a part of it.
-    fn fits(&self, envelope: &FastEnvelope<'_>, raw: &str) -> bool {
+    /// `None`: the full parser judges the line. What no parser reads as a whole is checked to be JSON as well, so that a
+    /// field behind the data is never taken for a part of it.
+    fn body_of<'a>(&self, envelope: &FastEnvelope<'a>) -> Option<Body<'a>> {
         let depth = self.json_depth.saturating_sub(1);
-        let walked = message_kind(envelope.kind).is_some() || matches!(envelope.kind, "tool/call" | "assistant/chunk");
-        if walked { is_sound(raw, depth) } else { !depth_exceeds(envelope.data, depth) }
+        match envelope.kind {
+            b"step/start" | b"step/end" | b"turn/start" => {
+                if let Some(body) = bare_place(envelope) {
+                    return Some(body);
+                }
+            }
+            // Frequent types of which nothing but the place is needed: their data is not even checked to be JSON.
+            b"agent/inbox/spliced" | b"session/title-llm-request" => {
+                return Some(Body::Other { kind: String::new(), known: true, ignorable: true });
+            }
+            _ => {}
+        }
+        let raw = simdutf8::basic::from_utf8(envelope.data).ok()?;
+        let kind = std::str::from_utf8(envelope.kind).ok()?;
+        if let Some(kind) = message_kind(kind) {
+            let (logged, beside) = take_apart(kind, raw, depth).filter(|_| !has_control(envelope.data))?;
+            let wire = MessageWire::of(beside, kind).ok()?;
+            return message(kind, raw, envelope.surface_op, wire, Some(logged)).ok();
+        }
+        match kind {
+            "tool/call" => (!has_control(envelope.data)).then(|| tool_call(raw, depth).ok())?,
+            "assistant/chunk" => (!has_control(envelope.data)).then(|| chunk(raw, Some(envelope.time), depth).ok())?,
+            _ if depth_exceeds(envelope.data, depth) => None,
+            _ => decode_body(kind, raw, envelope.surface_op, Some(envelope.time)).ok(),
+        }
     }
 
     fn decode_slow<'a>(&mut self, line: &'a [u8]) -> Result<Event<'a>, LineError> {
@@ -188,7 +207,11 @@ fn message_kind(kind: &str) -> Option<MessageKind> {
 
 fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i64>) -> Decoded<Body<'a>> {
     if let Some(kind) = message_kind(kind) {
-        return message(kind, raw, op);
+        let [turn, step, usage, interrupted, stream] =
+            fields(raw, ["\"turn\"", "\"step\"", "\"usage\"", "\"interrupted\"", "\"stream\""], usize::MAX)?;
+        let text = |value: Option<Value<'a>>| value.map(Value::raw).filter(|raw| *raw != "null");
+        let beside = Beside { turn, step, usage: text(usage), interrupted: text(interrupted), stream: text(stream) };
+        return message(kind, raw, op, MessageWire::of(beside, kind)?, LoggedMessage::parse(kind, raw));
     }
     Ok(match kind {
         "turn/start" => Body::TurnStart { turn: turn_step(raw)?.0 },
@@ -203,19 +226,14 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
         }
         "request/header" => request_header(raw)?,
         "request/context" => request_context(raw)?,
-        "assistant/chunk" => chunk(raw, time)?,
+        "assistant/chunk" => chunk(raw, time, usize::MAX)?,
         "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => packed_row(raw, time)?,
         "assistant/attempt" => {
             let wire: StreamWire<'a> = serde_json::from_str(raw)?;
             let stream = embedded_summary(wire.stream.map_or("[]", RawValue::get))?;
             Body::Attempt { turn: wire.turn.unwrap_or(0), step: wire.step.unwrap_or(0), stream }
         }
-        "tool/call" => {
-            let fields = fields(raw, ["\"turn\"", "\"step\"", "\"name\""])?;
-            let name = fields[2].map(serde_json::from_str::<Option<Text>>).transpose()?.flatten();
-            let (turn, step) = (number(fields[0])?, number(fields[1])?);
-            Body::ToolCall { turn, step, name: name.unwrap_or_default().0 }
-        }
+        "tool/call" => tool_call(raw, usize::MAX)?,
         "llm/retry" => retry(raw)?,
         "llm/retry-started" => {
             let wire: RetryWire = serde_json::from_str(raw)?;
@@ -265,9 +283,6 @@ fn decode_body<'a>(kind: &str, raw: &'a str, op: Option<&'a str>, time: Option<i
         },
     })
 }
-
-/// Frequent types of which nothing but the place is needed: their data is not even checked to be JSON.
-const UNREAD_TYPES: [&str; 2] = ["agent/inbox/spliced", "session/title-llm-request"];
 
 /// An error may be logged as a failure object or as plain text.
 fn failure_of(raw: &str) -> Failure {
@@ -364,35 +379,33 @@ fn request_context(raw: &str) -> Decoded<Body<'_>> {
 struct MessageWire<'a> {
     turn: Option<u64>,
     step: Option<u64>,
-    usage: Option<UsageWire>,
-    interrupted: Option<bool>,
+    usage: Option<Usage>,
+    interrupted: bool,
     stream: Option<&'a str>,
 }
 
 impl<'a> MessageWire<'a> {
-    fn parse(raw: &'a str) -> Decoded<Self> {
-        let (mut wire, mut failed) = (Self::default(), None);
-        let walked = Walk::new(raw).object(&mut |key, walk| {
-            let value = walk.value()?;
-            let read = match key {
-                "\"turn\"" => serde_json::from_str(value).map(|v| wire.turn = v),
-                "\"step\"" => serde_json::from_str(value).map(|v| wire.step = v),
-                "\"usage\"" => serde_json::from_str(value).map(|v| wire.usage = v),
-                "\"interrupted\"" => serde_json::from_str(value).map(|v| wire.interrupted = v),
-                "\"stream\"" => {
-                    wire.stream = Some(value).filter(|v| *v != "null");
-                    Ok(())
-                }
-                _ => Ok(()),
-            };
-            failed = read.err();
-            failed.is_none().then_some(())
-        });
-        match (failed, walked) {
-            (Some(error), _) => Err(error),
-            (None, None) => Err(serde::de::Error::custom("a message that is no object")),
-            (None, Some(())) => Ok(wire),
+    fn of(beside: Beside<'a>, kind: MessageKind) -> Decoded<Self> {
+        if kind != MessageKind::Assistant {
+            return Ok(Self::default());
         }
+        let usage = match beside.usage {
+            None => None,
+            Some(raw) => match usage_of(raw) {
+                Some(usage) => Some(usage),
+                None => serde_json::from_str::<Option<UsageWire>>(raw)?.map(Usage::from),
+            },
+        };
+        Ok(Self {
+            turn: beside.turn.map(optional_number).transpose()?.flatten(),
+            step: beside.step.map(optional_number).transpose()?.flatten(),
+            usage: usage.filter(|u| u.is_report()),
+            interrupted: match beside.interrupted {
+                None | Some("false" | "null") => false,
+                Some(raw) => serde_json::from_str(raw)?,
+            },
+            stream: beside.stream,
+        })
     }
 }
 
@@ -406,8 +419,13 @@ struct OpWire {
     end_seq: Option<u64>,
 }
 
-fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Body<'a>> {
-    let wire = if kind == MessageKind::Assistant { MessageWire::parse(raw)? } else { MessageWire::default() };
+fn message<'a>(
+    kind: MessageKind,
+    raw: &'a str,
+    op: Option<&str>,
+    wire: MessageWire<'a>,
+    logged: Option<LoggedMessage<'a>>,
+) -> Decoded<Body<'a>> {
     let op = match op {
         None | Some("null") => None,
         Some("\"append\"") => Some(SurfaceOp::Append),
@@ -425,11 +443,12 @@ fn message<'a>(kind: MessageKind, raw: &'a str, op: Option<&str>) -> Decoded<Bod
         kind,
         op,
         raw,
+        logged,
         turn: wire.turn,
         step: wire.step,
-        usage: wire.usage.map(Usage::from).filter(|u| u.is_report()),
+        usage: wire.usage,
         stream,
-        interrupted: wire.interrupted.unwrap_or(false),
+        interrupted: wire.interrupted,
     })))
 }
 
@@ -441,27 +460,46 @@ struct StreamWire<'a> {
     stream: Option<&'a RawValue>,
 }
 
-/// Some fields of an object, raw; the others are passed over. Keys come with their quotes.
-fn fields<'a, const N: usize>(raw: &'a str, keys: [&str; N]) -> Decoded<[Option<&'a str>; N]> {
+/// Some fields of an object; the others are passed over. Keys come with their quotes.
+fn fields<'a, const N: usize>(raw: &'a str, keys: [&str; N], depth: usize) -> Decoded<[Option<Value<'a>>; N]> {
     let mut found = [None; N];
-    let walked = Walk::new(raw).object(&mut |key, walk| {
+    let mut walk = Walk::new(raw, depth);
+    let walked = walk.object(|key, walk| {
         let value = walk.value()?;
         if let Some(index) = keys.iter().position(|wanted| *wanted == key) {
             found[index] = Some(value);
         }
         Some(())
     });
-    walked.map(|()| found).ok_or_else(|| serde::de::Error::custom("not an object"))
+    let whole = walked.is_some() && walk.is_at_end();
+    whole.then_some(found).ok_or_else(|| serde::de::Error::custom("not an object"))
 }
 
-fn number(raw: Option<&str>) -> Decoded<u64> {
-    Ok(raw.map(serde_json::from_str::<Option<u64>>).transpose()?.flatten().unwrap_or(0))
+fn optional_number(value: Value<'_>) -> Decoded<Option<u64>> {
+    match value.unsigned() {
+        Some(number) => Ok(Some(number)),
+        None => serde_json::from_str(value.raw()),
+    }
 }
 
-fn chunk(raw: &str, time: Option<i64>) -> Decoded<Body<'_>> {
-    let [turn, step, chunk] = fields(raw, ["\"turn\"", "\"step\"", "\"chunk\""])?;
-    let stream = chunk_summary(chunk.unwrap_or("null"), time)?;
+fn number(value: Option<Value<'_>>) -> Decoded<u64> {
+    Ok(value.map(optional_number).transpose()?.flatten().unwrap_or(0))
+}
+
+fn chunk(raw: &str, time: Option<i64>, depth: usize) -> Decoded<Body<'_>> {
+    let [turn, step, chunk] = fields(raw, ["\"turn\"", "\"step\"", "\"chunk\""], depth)?;
+    let stream = chunk_summary(chunk.map_or("null", Value::raw), time)?;
     Ok(Body::Deltas { turn: number(turn)?, step: number(step)?, stream })
+}
+
+fn tool_call(raw: &str, depth: usize) -> Decoded<Body<'_>> {
+    let [turn, step, name] = fields(raw, ["\"turn\"", "\"step\"", "\"name\""], depth)?;
+    let name = match name {
+        Some(Value::Text(name)) => name.decode(),
+        Some(Value::Other(raw)) => serde_json::from_str::<Option<Text>>(raw)?.unwrap_or_default().0,
+        None => String::new(),
+    };
+    Ok(Body::ToolCall { turn: number(turn)?, step: number(step)?, name })
 }
 
 #[derive(Deserialize)]

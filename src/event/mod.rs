@@ -2,9 +2,11 @@
 //! Out: one [`Event`] of the common model; versions differ only inside this folder.
 //! Always: an unknown type or an extra field is kept and counted, never an error; runs of deltas are summarised, never exploded.
 
+mod content;
 mod decode;
+mod fast;
 mod header;
-mod packed;
+pub mod json_text;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -12,6 +14,7 @@ mod text;
 mod types;
 pub(crate) mod walk;
 
+pub use content::{Block, LoggedMessage};
 pub use decode::{Decoder, LineError};
 pub use header::SessionHeader;
 pub use stream::{Finish, FinishKind, StreamSummary};
@@ -215,6 +218,8 @@ pub struct Message<'a> {
     pub op: Option<SurfaceOp>,
     /// The `data` object as logged.
     pub raw: &'a str,
+    /// Its blocks; `None` where it is not a message as the harness writes it.
+    pub logged: Option<LoggedMessage<'a>>,
     /// Turn, where logged.
     pub turn: Option<u64>,
     /// Step, where logged.

@@ -46,7 +46,7 @@ pub struct StreamSummary {
     /// Last usage reported in it.
     pub usage: Option<Usage>,
     /// Its finish.
-    pub finish: Option<Finish>,
+    pub finish: Option<Box<Finish>>,
     /// Chunks that go back in time.
     pub time_back: u64,
 }
@@ -145,7 +145,7 @@ pub(super) fn chunk_summary(raw: &str, time: Option<i64>) -> Result<StreamSummar
                 Some("error") => FinishKind::Error,
                 _ => FinishKind::Unknown,
             };
-            summary.finish = Some(Finish { kind, failure: reason.failure.map(Failure::from) });
+            summary.finish = Some(Box::new(Finish { kind, failure: reason.failure.map(Failure::from) }));
         }
         _ => {}
     }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::packed::decode_fast;
+use super::fast::decode_fast;
 use super::{Body, Decoder, Event, FinishKind, LineError, MessageKind, SessionHeader, SurfaceOp, TurnEndKind};
 
 fn decode(line: &str) -> Event<'_> {
@@ -74,33 +74,87 @@ fn the_fast_path_leaves_everything_unusual_to_the_full_parser() {
     }
 }
 
+fn chunk_line(chunk: &str) -> String {
+    format!(
+        "{{\"type\":\"assistant/chunk\",\"seq\":9,\"time\":50,\"data\":{{\"turn\":1,\"step\":2,\"chunk\":{chunk}}}}}"
+    )
+}
+
 #[test]
-fn plain_deltas_take_the_fast_path_and_usage_and_finish_do_not() {
-    let line = |chunk: &str| {
-        format!(
-            "{{\"type\":\"assistant/chunk\",\"seq\":9,\"time\":50,\"data\":{{\"turn\":1,\"step\":2,\"chunk\":{chunk}}}}}"
-        )
-    };
+fn usual_chunks_take_the_fast_path_and_read_the_same_on_both() {
     for chunk in [
         r#"{"type":"text-delta","index":0,"text":"}}} {\"type\":\"finish\"}"}"#,
         r#"{"type":"reasoning-delta","index":0,"text":"x"}"#,
         r#"{"type":"tool-call-delta","index":0,"id":"c","argumentsDelta":"{\"a\":[1]}"}"#,
         r#"{"type":"block-start","index":0,"blockType":"text"}"#,
         r#"{"type":"block-end","index":0,"block":{"type":"text","text":"x"}}"#,
+        r#"{"type":"usage","usage":{"inputTokens":5,"outputTokens":1}}"#,
+        r#"{"type":"usage","usage":{"inputTokens":0,"outputTokens":0}}"#,
+        r#"{"type":"usage","usage":{"inputTokens":5,"outputTokens":1,"cacheReadTokens":7,"cacheWriteTokens":3,"reasoningTokens":2,"totalTokens":99}}"#,
+        r#"{"type":"finish","reason":{"kind":"stop"}}"#,
+        r#"{"type":"finish","reason":{"kind":"max-tokens"}}"#,
+        r#"{"type":"finish","reason":{"kind":"tool-calls"},"replayState":{"blocks":[{"a":"}}}"},null]}}"#,
     ] {
-        let text = line(chunk);
+        let text = chunk_line(chunk);
         let slow = by_the_full_parser(&text);
         let fast = decode_fast(text.as_bytes()).unwrap_or_else(|| panic!("not taken: {text}"));
         assert_eq!(told(&fast), told(&decode(&slow)), "{text}");
     }
-    for chunk in [
-        r#"{"type":"usage","usage":{"inputTokens":5,"outputTokens":1}}"#,
-        r#"{"type":"finish","reason":{"kind":"stop"}}"#,
-        r#"{"type":"something-new"}"#,
+}
+
+#[test]
+fn unusual_chunks_are_left_to_the_full_parser() {
+    for (chunk, readable) in [
+        (r#"{"type":"usage","usage":{"inputTokens":5.5,"outputTokens":1}}"#, true),
+        (r#"{"type":"usage","usage":{"inputTokens":-5}}"#, true),
+        (r#"{"type":"usage","usage":{"inputTokens":5},"more":1}"#, true),
+        (r#"{"type":"usage","usage":{"inputTokens":5,"plugin":1}}"#, true),
+        (r#"{"type":"finish","reason":{"kind":"error","failure":{"message":"x","code":"SERVER"}}}"#, true),
+        (r#"{"type":"finish","reason":{"kind":"stop"},"replayState":{"a":1}"#, false),
+        (r#"{"type":"finish","reason":{"kind":"stop"},"repl{"type":"session"}}"#, false),
+        (r#"{"type":"finish","reason":{"kind":"someday"}}"#, true),
+        (r#"{"type":"something-new"}"#, true),
     ] {
-        assert!(decode_fast(line(chunk).as_bytes()).is_none(), "{chunk}");
+        let line = chunk_line(chunk);
+        assert!(decode_fast(line.as_bytes()).is_none(), "{chunk}");
+        assert_eq!(Decoder::new(128).decode(line.as_bytes()).is_ok(), readable, "{chunk}");
     }
 }
+
+#[test]
+fn lines_read_whole_give_what_the_full_parser_gives() {
+    let data = [
+        ("step/start", r#"{"turn":3,"step":14}"#, ""),
+        ("step/end", r#"{"turn":3,"step":14}"#, ""),
+        ("turn/start", r#"{"turn":3}"#, ""),
+        ("turn/start", r#"{"turn":3,"from":"plugin"}"#, ""),
+        ("step/start", r#"{"step":14,"turn":3}"#, ""),
+        ("turn/end", r#"{"turn":3,"reason":{"kind":"completed"}}"#, ""),
+        ("tool/call", r#"{"turn":1,"step":2,"callId":"c","name":"read \"it\"","arguments":"{\"a\":[1]}"}"#, ""),
+        ("user/message", r#"{"content":[{"type":"text","text":"a\n\u4e2d"}],"role":"user"}"#, APPEND),
+        ("user/message", r#"{"content":"plain","role":"user"}"#, REPLACE),
+        ("user/message", r#"{"content":[7,{"type":"text","text":"x"}]}"#, APPEND),
+        ("assistant/message", ASSISTANT, APPEND),
+        ("assistant/message", r#"{"turn":1,"step":2,"message":null,"usage":null,"interrupted":true}"#, ""),
+        ("tool/result", RESULT, APPEND),
+        (
+            "tool/result",
+            r#"{"turn":1,"message":{"role":"tool","toolCallId":"c","content":[{"type":"text","text":"x"}]}}"#,
+            REPLACE,
+        ),
+    ];
+    for (kind, data, op) in data {
+        let line = format!("{{\"type\":\"{kind}\",\"seq\":9,\"time\":50,\"data\":{data}{op}}}");
+        let slow = by_the_full_parser(&line);
+        assert_eq!(told(&decode(&line)), told(&decode(&slow)), "{line}");
+        assert!(!told(&decode(&line)).contains("Odd"), "{line}");
+    }
+}
+
+const APPEND: &str = r#","surfaceOp":"append""#;
+const REPLACE: &str = r#","surfaceOp":{"op":"replace","start":3,"end":5},"sourceEventSeqs":[1,[3,5]]"#;
+const ASSISTANT: &str = r#"{"turn":1,"step":2,"message":{"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"text","text":"ok"},{"type":"tool-call","id":"c","name":"n","arguments":"{\"a\": 1}"}],"source":{"kind":"model","provider":"p","model":"m","replayState":{"blocks":[{"thinkingSignature":"reasoning_content"},{}]}}},"usage":{"inputTokens":10,"outputTokens":4,"cacheReadTokens":2}}"#;
+const RESULT: &str = r#"{"turn":1,"step":2,"message":{"source":{"kind":"tool","callId":"c"},"content":[{"type":"tool-result","toolCallId":"c","content":[{"type":"text","text":"a\tb"},{"type":"image","attachment":{}}],"isError":false}],"role":"user"}}"#;
 
 proptest! {
     #[test]

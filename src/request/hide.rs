@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::json_text::utf16_units;
+use crate::event::json_text::utf16_units;
 
 /// Keys whose texts are names and kinds, not contents.
 const SHOWN: [&str; 16] = [

@@ -4,8 +4,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic: that is how it fails"))]
 
 mod hide;
-pub mod json_text;
-mod message;
 mod rebuild;
 mod sizer;
 mod sums;
@@ -13,7 +11,6 @@ mod surface;
 mod wire;
 
 pub use hide::{hide_contents, parse_lossy};
-pub use message::{Block, LoggedMessage};
 pub use rebuild::{RebuiltRequest, Wanted, rebuild};
 pub use sizer::{RequestSizer, Sending};
 pub use surface::Surface;

@@ -4,12 +4,11 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json_text::{Length, Sink, utf16_units, value_units, write_inside};
-use super::message::{Block, LoggedMessage};
 use super::sums::{Sums, image_tokens};
 use super::surface::Surface;
-use super::wire::{Adapter, Variant, WireTools, compact_arguments, json_string, write_messages, write_tail};
-use crate::event::{Message, MessageKind, RequestHeader, SurfaceOp};
+use super::wire::{Adapter, Variant, WireTools, write_json_string, write_messages, write_tail};
+use crate::event::json_text::{Length, RawText, Sink, utf16_units};
+use crate::event::{Block, LoggedMessage, Message, MessageKind, RequestHeader, SurfaceOp};
 use crate::session::RequestSize;
 use crate::tokens::{TextPiece, TokenLog};
 
@@ -45,6 +44,8 @@ struct Node {
 struct Source {
     provider: String,
     model: String,
+    /// Both as logged.
+    raw: (String, String),
     own: Sums,
 }
 
@@ -141,7 +142,7 @@ impl RequestSizer {
         if let Some(raw) = &self.system_raw {
             let mut length = Length::default();
             write_system(raw, &mut length);
-            let units = value_units(raw);
+            let units = RawText::of(raw).units();
             sums.bytes = [length.length() as u64; 3];
             sums.messages = [1; 3];
             sums.chars.system = units;
@@ -198,7 +199,7 @@ impl RequestSizer {
 
     fn measure(&mut self, message: &Message<'_>) -> Node {
         let raw = self.keep_raw.then(|| message.raw.into());
-        let Some(logged) = LoggedMessage::parse(message.kind, message.raw) else {
+        let Some(logged) = &message.logged else {
             let sums = Sums { opaque: 1, ..Sums::default() };
             self.tokens.begin();
             return Node { sums, source: None, text: self.tokens.add(TextPiece::default()), kind: message.kind, raw };
@@ -214,18 +215,19 @@ impl RequestSizer {
                 continue;
             }
             let mut length = Length::default();
-            sums.messages[index] = write_messages(&logged, variant, &mut length);
+            sums.messages[index] = write_messages(logged, variant, &mut length);
             sums.bytes[index] = length.length() as u64;
         }
-        let piece = Self::estimate(&logged, &mut sums, &mut self.tokens);
+        let piece = Self::estimate(logged, &mut sums, &mut self.tokens);
         let source = logged.source.map(|(provider, model)| self.source(provider, model));
         Node { sums, source, text: self.tokens.add(piece), kind: message.kind, raw }
     }
 
-    fn source(&mut self, provider: String, model: String) -> usize {
-        let known = self.sources.iter().position(|s| s.provider == provider && s.model == model);
+    fn source(&mut self, provider: RawText<'_>, model: RawText<'_>) -> usize {
+        let known = self.sources.iter().position(|s| s.raw.0 == provider.raw() && s.raw.1 == model.raw());
         known.unwrap_or_else(|| {
-            self.sources.push(Source { provider, model, own: Sums::default() });
+            let raw = (provider.raw().to_owned(), model.raw().to_owned());
+            self.sources.push(Source { provider: provider.decode(), model: model.decode(), raw, own: Sums::default() });
             self.sources.len() - 1
         })
     }
@@ -234,34 +236,33 @@ impl RequestSizer {
     fn estimate(message: &LoggedMessage<'_>, sums: &mut Sums, tokens: &mut TokenLog) -> TextPiece {
         tokens.begin();
         let mut piece = TextPiece { messages: sums.messages[1].max(sums.messages[2]) as u32, ..TextPiece::default() };
-        let length = value_units;
         let (mut own, mut tool, mut blocks) = (0u64, 0u64, 0u64);
         let mut clamp_units = 0u64;
         for block in &message.blocks {
             match block {
                 Block::Text(text) | Block::Reasoning { text, .. } => {
-                    let units = length(text);
+                    let units = text.units();
                     own += units;
                     clamp_units += units;
                     blocks += quarter(units) + 4;
-                    tokens.text(text);
+                    tokens.text(text.raw());
                 }
-                Block::ToolCall { name, arguments, .. } => {
-                    let (name_units, units) = (length(name), length(arguments));
+                Block::ToolCall { name, arguments, compact, .. } => {
+                    let (name_units, units) = (name.units(), arguments.units());
                     own += name_units + units;
                     blocks += quarter(name_units) + quarter(units) + 4;
-                    clamp_units += name_units + compact_arguments(arguments).map_or(units, |text| utf16_units(&text));
-                    tokens.text(name);
-                    tokens.text(arguments);
+                    clamp_units += name_units + compact.as_deref().map_or(units, utf16_units);
+                    tokens.text(name.raw());
+                    tokens.text(arguments.raw());
                     piece.calls += 1;
                 }
                 Block::ToolResult { texts, others, .. } => {
                     let mut result_units = 0;
                     for text in texts {
-                        let units = length(text);
+                        let units = text.units();
                         result_units += units;
                         blocks += quarter(units) + 4;
-                        tokens.text(text);
+                        tokens.text(text.raw());
                     }
                     for other in others {
                         blocks += 4 + quarter(utf16_units(other));
@@ -298,10 +299,8 @@ impl RequestSizer {
         let adapter = Adapter::of(sending.provider);
         let pick = |sums: &Sums, index: usize| (sums.bytes[index], sums.messages[index]);
         let (mut bytes, mut messages) = pick(&self.totals, if adapter == Adapter::PiAi { 1 } else { 2 });
-        if adapter == Adapter::PiAi
-            && let Some(source) =
-                self.sources.iter().find(|s| s.provider == sending.provider && s.model == sending.model)
-        {
+        let is_own = |s: &&Source| s.provider == sending.provider && s.model == sending.model;
+        for source in self.sources.iter().filter(is_own).filter(|_| adapter == Adapter::PiAi) {
             let (own, foreign) = (pick(&source.own, 0), pick(&source.own, 1));
             bytes = bytes + own.0 - foreign.0;
             messages = messages + own.1 - foreign.1;
@@ -309,7 +308,7 @@ impl RequestSizer {
         let reserved = self.reserved_output(adapter, sending);
         self.scratch.clear();
         self.scratch.extend_from_slice(b"{\"model\":");
-        self.scratch.extend_from_slice(json_string(sending.model).as_bytes());
+        write_json_string(sending.model, &mut self.scratch);
         self.scratch.extend_from_slice(b",\"messages\":[");
         let tools = self.tools.of(adapter);
         let has_tools = (!tools.is_empty()).then_some(&b""[..]);
@@ -343,7 +342,9 @@ impl RequestSizer {
     /// The body that would be sent now, as the adapter writes it; empty unless the sizer keeps what is logged.
     pub fn body(&self, sending: Sending<'_>) -> Vec<u8> {
         let adapter = Adapter::of(sending.provider);
-        let mut out = format!("{{\"model\":{},\"messages\":[", json_string(sending.model)).into_bytes();
+        let mut out = b"{\"model\":".to_vec();
+        write_json_string(sending.model, &mut out);
+        out.extend_from_slice(b",\"messages\":[");
         let before = out.len();
         if let Some(raw) = &self.system_raw {
             write_system(raw, &mut out);
@@ -352,7 +353,10 @@ impl RequestSizer {
             let Some(logged) = node.raw.as_deref().and_then(|raw| LoggedMessage::parse(node.kind, raw)) else {
                 continue;
             };
-            let own = logged.source.as_ref().is_some_and(|(p, m)| p == sending.provider && m == sending.model);
+            let own = logged
+                .source
+                .as_ref()
+                .is_some_and(|(p, m)| p.decode() == sending.provider && m.decode() == sending.model);
             let variant = match (adapter, own) {
                 (Adapter::DeepSeek, _) => Variant::DeepSeek,
                 (Adapter::PiAi, true) => Variant::PiAiOwn,
@@ -382,6 +386,6 @@ impl RequestSizer {
 
 fn write_system(raw: &str, out: &mut impl Sink) {
     out.put(b"{\"role\":\"system\",\"content\":\"");
-    write_inside(raw, out);
+    RawText::of(raw).write_inside(out);
     out.put(b"\"},");
 }

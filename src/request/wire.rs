@@ -1,9 +1,10 @@
 //! What adapters put on the wire (`docs/format.md`, "The request behind an attempt"): key order and all. Bodies rebuilt
 //! by these rules equal the recorded ones byte for byte.
 
-use super::json_text::{Sink, decode, is_compact, utf16_units, write_compact, write_inside};
-use super::message::{Block, LoggedMessage};
-use crate::event::MessageKind;
+use std::io::Write;
+
+use crate::event::json_text::{RawText, Sink, utf16_units, write_compact};
+use crate::event::{Block, LoggedMessage, MessageKind};
 
 /// The adapter of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +46,14 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
     let has_results = message.blocks.iter().any(|b| matches!(b, Block::ToolResult { .. }));
     // An empty system node is a place holder; an empty user message is a message.
     let sends = match message.kind {
-        MessageKind::System | MessageKind::Developer => texts.clone().any(|t| t.len() > 2),
+        MessageKind::System | MessageKind::Developer => texts.clone().any(|t| !t.is_empty()),
         _ => !has_results || texts.clone().next().is_some(),
     };
     if sends {
         out.put(b"{\"role\":\"");
         out.put(role);
         out.put(b"\",\"content\":\"");
-        texts.by_ref().for_each(|text| write_inside(text, out));
+        texts.by_ref().for_each(|text| text.write_inside(out));
         out.put(b"\"},");
         count += 1;
     }
@@ -60,7 +61,7 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
         let Block::ToolResult { id, texts, .. } = block else { continue };
         out.put(b"{\"role\":\"tool\",");
         if variant == Variant::DeepSeek {
-            write_field(b"tool_call_id", id, out);
+            write_field(b"tool_call_id", *id, out);
             out.put(b",");
         }
         out.put(b"\"content\":\"");
@@ -68,7 +69,7 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
         out.put(b"\"");
         if variant != Variant::DeepSeek {
             out.put(b",");
-            write_field(b"tool_call_id", id, out);
+            write_field(b"tool_call_id", *id, out);
         }
         out.put(b"},");
         count += 1;
@@ -76,22 +77,22 @@ pub fn write_messages(message: &LoggedMessage<'_>, variant: Variant, out: &mut i
     count
 }
 
-fn write_field(name: &[u8], raw: &str, out: &mut impl Sink) {
+fn write_field(name: &[u8], text: RawText<'_>, out: &mut impl Sink) {
     out.put(b"\"");
     out.put(name);
     out.put(b"\":\"");
-    write_inside(raw, out);
+    text.write_inside(out);
     out.put(b"\"");
 }
 
 /// The texts of one tool result. Several are joined by a line break, none reads `(no output)`: assumed, no recording has it.
-fn write_joined(texts: &[&str], out: &mut impl Sink) {
+fn write_joined(texts: &[RawText<'_>], out: &mut impl Sink) {
     let before = out.length();
     for (index, text) in texts.iter().enumerate() {
         if index > 0 {
             out.put(b"\\n");
         }
-        write_inside(text, out);
+        text.write_inside(out);
     }
     if out.length() == before {
         out.put(b"(no output)");
@@ -102,16 +103,17 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
     let start = out.length();
     out.put(b"{\"role\":\"assistant\",\"content\":\"");
     let content_start = out.length();
-    let mut reasoning: Vec<&str> = Vec::new();
-    let mut field: Option<&str> = (variant == Variant::DeepSeek).then_some("reasoning_content");
+    const REASONING_CONTENT: RawText<'static> = RawText::plain("\"reasoning_content\"");
+    let mut reasoning: Vec<RawText<'_>> = Vec::new();
+    let mut field: Option<RawText<'_>> = (variant == Variant::DeepSeek).then_some(REASONING_CONTENT);
     for block in &message.blocks {
         match block {
-            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(text) => write_inside(text, out),
-            Block::Reasoning { text, signature } if !is_blank(text) => match variant {
-                Variant::PiAiForeign => write_inside(text, out),
+            Block::Text(text) if variant == Variant::DeepSeek || !is_blank(*text) => text.write_inside(out),
+            Block::Reasoning { text, signature } if !is_blank(*text) => match variant {
+                Variant::PiAiForeign => text.write_inside(out),
                 _ => {
-                    reasoning.push(text);
-                    field = field.or(signature.as_deref().filter(|s| !s.is_empty()));
+                    reasoning.push(*text);
+                    field = field.or(signature.filter(|s| !s.is_empty()));
                 }
             },
             _ => {}
@@ -125,30 +127,31 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
         out.put(b"null");
     }
     if let Some(field) = field.filter(|_| !reasoning.is_empty()) {
-        out.put(b",");
-        out.put(json_string(field).as_bytes());
-        out.put(b":\"");
+        out.put(b",\"");
+        field.write_inside(out);
+        out.put(b"\":\"");
         for (index, text) in reasoning.iter().enumerate() {
             if index > 0 {
                 out.put(b"\\n");
             }
-            write_inside(text, out);
+            text.write_inside(out);
         }
         out.put(b"\"");
     }
     let mut calls = 0;
     for block in &message.blocks {
-        let Block::ToolCall { id, name, arguments } = block else { continue };
+        let Block::ToolCall { id, name, arguments, compact } = block else { continue };
         out.put(if calls == 0 { b",\"tool_calls\":[{" } else { b",{" });
-        write_field(b"id", id, out);
+        write_field(b"id", *id, out);
         out.put(b",\"type\":\"function\",\"function\":{");
-        write_field(b"name", name, out);
+        write_field(b"name", *name, out);
         out.put(b",");
-        match Arguments::of(arguments, variant) {
-            Arguments::AsLogged(raw) => write_field(b"arguments", raw, out),
-            Arguments::Compact(text) => {
+        // pi-ai parses the arguments and writes them again; `llm-deepseek` passes the text on.
+        match compact.as_deref().filter(|_| variant != Variant::DeepSeek) {
+            None => write_field(b"arguments", *arguments, out),
+            Some(text) => {
                 out.put(b"\"arguments\":");
-                out.put(json_string(&text).as_bytes());
+                out.put(serde_json::Value::from(text).to_string().as_bytes());
             }
         }
         out.put(b"}}");
@@ -167,59 +170,24 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
     1
 }
 
-/// Arguments of a tool call: pi-ai parses and writes them again, `llm-deepseek` passes the text on.
-enum Arguments<'a> {
-    AsLogged(&'a str),
-    Compact(String),
-}
-
-impl<'a> Arguments<'a> {
-    fn of(raw: &'a str, variant: Variant) -> Self {
-        if variant == Variant::DeepSeek {
-            return Self::AsLogged(raw);
-        }
-        match compact_arguments(raw) {
-            Some(text) => Self::Compact(text),
-            None => Self::AsLogged(raw),
-        }
-    }
-}
-
-/// The compact form of arguments that are JSON in another form; `None`: they are compact, or no JSON.
-pub fn compact_arguments(raw: &str) -> Option<String> {
-    // White space and long escapes are what sets another form apart; most arguments have neither.
-    if !raw.contains([' ', '\t'])
-        && !raw.contains("\\n")
-        && !raw.contains("\\r")
-        && !raw.contains("\\u")
-        && !raw.contains("\\/")
-    {
-        return None;
-    }
-    let text = decode(raw);
-    if is_compact(&text) {
-        return None;
-    }
-    let mut compact = Vec::with_capacity(text.len());
-    write_compact(&text, &mut compact);
-    if compact == text.as_bytes() || serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
-        return None;
-    }
-    String::from_utf8(compact).ok()
-}
-
-fn is_blank(raw: &str) -> bool {
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("").trim_start();
+fn is_blank(text: RawText<'_>) -> bool {
+    let inner = text.inside().trim_start();
     match inner.as_bytes().first() {
         None => true,
-        Some(b'\\') => decode(raw).trim().is_empty(),
+        Some(b'\\') => text.decode().trim().is_empty(),
         Some(_) => false,
     }
 }
 
-/// A text as a JSON string.
-pub fn json_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Writes a text as a JSON string.
+pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+    }
 }
 
 /// The tools of a header in wire form (without the brackets), and their plain JSON's length.
@@ -304,7 +272,9 @@ pub fn write_tail(
 ) {
     let limit = |out: &mut Vec<u8>| {
         if let Some(limit) = max_tokens {
-            out.extend_from_slice(format!(",\"max_tokens\":{limit}").as_bytes());
+            out.extend_from_slice(b",\"max_tokens\":");
+            // Writing into a vector does not fail.
+            let _ = write!(out, "{limit}");
         }
     };
     let tools = |out: &mut Vec<u8>| {
@@ -324,7 +294,8 @@ pub fn write_tail(
         Adapter::DeepSeek => {
             out.extend_from_slice(b",\"thinking\":{\"type\":\"enabled\"}");
             if let Some(effort) = effort {
-                out.extend_from_slice(format!(",\"reasoning_effort\":{}", json_string(effort)).as_bytes());
+                out.extend_from_slice(b",\"reasoning_effort\":");
+                write_json_string(effort, out);
             }
             tools(out);
             limit(out);

@@ -179,7 +179,7 @@ impl SessionBuilder {
         match &event.body {
             Body::RequestHeader(_) | Body::RequestContext { .. } => self.envelope_event(event),
             Body::Message(message) => self.sizer.message(message, event.seq),
-            Body::ToolCall { name, .. } => self.last_tool = Some(name.as_str().into()),
+            Body::ToolCall { name, .. } => self.tool(name),
             _ => {}
         }
     }
@@ -290,7 +290,7 @@ impl SessionBuilder {
                 self.stream((*turn, *step), stream, event, true);
                 self.close_stream((*turn, *step));
             }
-            Body::ToolCall { name, .. } => self.last_tool = Some(name.as_str().into()),
+            Body::ToolCall { name, .. } => self.tool(name),
             Body::Retry(retry) => self.retry(retry, event),
             Body::RetryStarted { turn, step, retry_id, .. } => {
                 if let Some(row) = self.retry_ids.get(retry_id).copied() {
@@ -387,8 +387,19 @@ impl SessionBuilder {
         };
     }
 
+    fn tool(&mut self, name: &str) {
+        if self.last_tool.as_deref() != Some(name) {
+            self.last_tool = Some(name.into());
+        }
+    }
+
     fn turn(&mut self, turn: u64) -> &mut TurnRow {
         let rows = &mut self.rows.turns;
+        // Nearly always the last one; the map is for the rest.
+        if rows.last().is_some_and(|row| row.turn == turn) {
+            let last = rows.len() - 1;
+            return &mut rows[last];
+        }
         let index = *self.turn_of.entry(turn).or_insert_with(|| {
             rows.push(TurnRow { turn, start_time: None, end_time: None, end: None, failure: None, steps: 0 });
             rows.len() - 1
@@ -398,6 +409,10 @@ impl SessionBuilder {
 
     fn history(&mut self, key: StepKey) -> &mut StepHistory {
         let histories = &mut self.histories;
+        if histories.last().is_some_and(|(last, _)| *last == key) {
+            let last = histories.len() - 1;
+            return &mut histories[last].1;
+        }
         let index = *self.history_of.entry(key).or_insert_with(|| {
             histories.push((key, StepHistory::default()));
             histories.len() - 1

@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use tiktoken_rs::o200k_base_singleton;
 
 use super::words::{Word, Words};
-use crate::request::json_text::decode;
+use crate::event::json_text::decode;
 
 /// Longest text given to the encoder at once, bytes: its merge step is quadratic in runs without a break.
 const SLICE: usize = 4096;
