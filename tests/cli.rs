@@ -699,3 +699,14 @@ fn classify_repeats_no_key_that_was_typed() {
     assert_eq!(run.status, 0);
     assert!(!run.out.contains("abcd1234EFGH") && run.out.contains("<key>"), "{}", run.out);
 }
+
+/// A table of nothing says why; so does standard error beside a format that cannot.
+#[test]
+fn filters_that_leave_nothing_are_told_beside_formats_for_programs() {
+    let json = run(&["failures", "--demo", "--format", "ndjson", "--code", "RATE_LIMTI"]);
+    assert_eq!((json.status, json.out.as_str()), (CLEAN, ""));
+    assert!(json.err.starts_with("dsh-forensics: no-match: 0 of 35 failed attempts"), "{}", json.err);
+    assert!(json.err.contains("Did you mean RATE_LIMIT?"), "{}", json.err);
+    assert_eq!(run(&["failures", "--demo", "--format", "csv", "--code", "X", "--quiet"]).err, "");
+    assert_eq!(scan_json(&["--demo", "--provider", "mock"])["notices"][0]["kind"], json!("no-match"));
+}
