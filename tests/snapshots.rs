@@ -25,7 +25,7 @@ const PAGES: [(&str, &[&str], i32); 13] = [
 ];
 
 /// A settings file with a trap, a refusal and a route that the demo does not use.
-const SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/policy/manners.yaml");
+const SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/mistake.yaml");
 
 /// A page; no line is wider than asked for, but where one word is.
 fn page(args: &[&str], status: i32, width: usize) -> String {
