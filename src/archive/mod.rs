@@ -2,9 +2,11 @@
 //! Out: its complete JSONL lines in file order, each with its place, and a report of what was damaged.
 //! Always: memory is bounded by [`Limits`], damage is reported with its place and never ends the scan.
 
+mod batch;
 mod frames;
 mod lines;
 mod reader;
+mod stored;
 #[cfg(test)]
 mod tests;
 

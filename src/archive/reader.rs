@@ -6,13 +6,14 @@ use memchr::memmem;
 use zstd::bulk::Decompressor;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
+use super::batch::{BATCH, BATCH_BOUND, Batch};
 use super::frames::{FrameExtent, bounded_extent, frame_extent};
 use super::lines::{Line, LineSplitter};
+use super::stored::{READ_STEP, StoredWindow};
 use super::{ArchiveReport, Limits};
 use crate::message;
 use crate::message::Message;
 
-const READ_STEP: usize = 256 << 10;
 /// Frames that may decompress to more than this are decoded piece by piece, so that a single-frame rewrite of a huge
 /// log stays within the memory bound.
 const ONE_SHOT_BOUND: u64 = 4 << 20;
@@ -20,11 +21,6 @@ const ONE_SHOT_BOUND: u64 = 4 << 20;
 const RESYNC_BLOCKS: usize = 4096;
 /// Bytes that the search for the next frame may decompress in vain, over one archive.
 const RESYNC_BUDGET: u64 = 2 << 30;
-/// Small frames are decoded one after the other up to this many bytes before their lines are looked at: taking turns for
-/// every 500 bytes costs the decompressor its place in the caches.
-const BATCH: usize = 32 << 10;
-/// Frames that may hold more are no small frames.
-const BATCH_BOUND: u64 = 256 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// Buffers and the decompression context of one worker, reused over all its archives: real frames are some 500 bytes,
@@ -113,89 +109,6 @@ fn finish(mut splitter: LineSplitter<'_>, error: Option<io::Error>, frame: Optio
 /// When zstd cannot allocate its context.
 pub fn read_archive(input: &mut dyn Read, limits: Limits, sink: &mut dyn FnMut(Line<'_>)) -> io::Result<ArchiveReport> {
     Ok(ArchiveReader::new()?.read(input, limits, sink))
-}
-
-/// The part of the stored bytes that is in memory: `buffer[start..end]`, at file offset `offset`. The buffer keeps its
-/// length between archives: clearing it for every small log would cost more than reading the log.
-struct StoredWindow<'a> {
-    input: &'a mut dyn Read,
-    buffer: &'a mut Vec<u8>,
-    start: usize,
-    end: usize,
-    offset: u64,
-    ended: bool,
-    error: Option<io::Error>,
-}
-
-impl StoredWindow<'_> {
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
-    }
-
-    fn advance(&mut self, count: usize) {
-        self.start += count;
-        self.offset += count as u64;
-    }
-
-    /// Reads until at least `wanted` bytes are in memory; false when the input ended before.
-    fn fill_to(&mut self, wanted: usize) -> bool {
-        while self.bytes().len() < wanted && !self.ended {
-            self.fill_step(READ_STEP);
-        }
-        self.bytes().len() >= wanted
-    }
-
-    fn fill_step(&mut self, step: usize) {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        if self.buffer.len() < self.end + step {
-            self.buffer.resize(self.end + step, 0);
-        }
-        loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(count) => {
-                    self.ended = count == 0;
-                    self.end += count;
-                    return;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.error = Some(error);
-                    self.ended = true;
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// Decoded frames whose lines have not been handed on yet.
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    used: usize,
-    /// Number and offset of each frame, and where its bytes end.
-    frames: Vec<(u64, u64, usize)>,
-}
-
-impl Batch {
-    /// Room for a frame of at most `bound` bytes.
-    fn room(&mut self, bound: usize) -> &mut [u8] {
-        if self.bytes.len() < self.used + bound {
-            self.bytes.resize(self.used + bound, 0);
-        }
-        &mut self.bytes[self.used..self.used + bound]
-    }
-
-    fn hand_on(&mut self, splitter: &mut LineSplitter<'_>, sink: &mut dyn FnMut(Line<'_>)) {
-        let mut start = 0;
-        for (frame, offset, end) in self.frames.drain(..) {
-            splitter.feed(&self.bytes[start..end], Some(frame), offset, sink);
-            start = end;
-        }
-        self.used = 0;
-    }
 }
 
 struct FrameWalk<'a> {

@@ -1,5 +1,7 @@
 //! The columns that may explain failures, and the value of each for a step's first request.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -86,17 +88,17 @@ impl Column {
     }
 
     /// The value of one step; `None` where the log does not tell.
-    pub(super) fn value(self, place: &Place<'_>) -> Option<String> {
+    pub(super) fn value<'a>(self, place: &Place<'a>) -> Option<Cow<'a, str>> {
         let (session, attempt) = (place.session, place.attempt);
-        let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let named = |name: &'a str| (!name.is_empty()).then_some(Cow::Borrowed(name));
         match self {
             Self::Provider => named(&attempt.route.provider),
             Self::Model => named(&attempt.route.model),
             Self::Project => session.project.as_deref().and_then(named),
-            Self::Format => session.format_version.map(|version| format!("v{version}")),
+            Self::Format => session.format_version.map(|version| Cow::Owned(format!("v{version}"))),
             Self::Hour => Timestamp::from_millisecond(place.time?)
                 .ok()
-                .map(|time| format!("{:02}:00", place.zone.to_datetime(time).hour())),
+                .map(|time| Cow::Owned(format!("{:02}:00", place.zone.to_datetime(time).hour()))),
             Self::Size => Some(class(tokens(attempt)? as f64, &SIZES)),
             Self::Fill => Some(class(tokens(attempt)? as f64 / attempt.window.filter(|w| *w > 0)? as f64, &FILLS)),
             Self::LastTool => attempt.last_tool.as_deref().and_then(named),
@@ -134,9 +136,9 @@ const AGES: [(f64, &str); 4] =
     [(10.0, "< 10 min"), (60.0, "10 – 60 min"), (360.0, "1 – 6 h"), (f64::INFINITY, "≥ 6 h")];
 const AT_ONCE: [(f64, &str); 4] = [(2.0, "1"), (4.0, "2 – 3"), (8.0, "4 – 7"), (f64::INFINITY, "≥ 8")];
 
-fn class(value: f64, classes: &Classes) -> String {
+fn class(value: f64, classes: &Classes) -> Cow<'static, str> {
     let found = classes.iter().find(|(end, _)| value < *end).or(classes.last());
-    found.map_or_else(String::new, |(_, name)| (*name).to_owned())
+    Cow::Borrowed(found.map_or("", |(_, name)| *name))
 }
 
 /// Best estimate of the prompt. It is made the same way for failures and successes, whose reports differ.

@@ -92,17 +92,22 @@ fn observe(sessions: &[SessionRows], trials: &[SessionTrials], zone: &TimeZone) 
     let mut names: Names = Default::default();
     let mut known: [HashMap<String, usize>; ALL.len()] = Default::default();
     let mut stretches: HashMap<i64, usize> = HashMap::new();
-    let mut observations = Vec::new();
+    let mut observations: Vec<Observation> = Vec::new();
     for (number, (session, trials)) in sessions.iter().zip(trials).enumerate() {
         for trial in &trials.trials {
             let attempt = &session.attempts[trial.attempt];
             let place = Place { session, attempt, time: trial.time, zone, concurrency: &concurrency };
             let mut levels = [None; ALL.len()];
             for (index, column) in ALL.iter().enumerate() {
-                levels[index] = column.value(&place).map(|name| {
-                    *known[index].entry(name).or_insert_with_key(|name| {
-                        names[index].push(name.clone());
-                        names[index].len() - 1
+                let Some(name) = column.value(&place) else { continue };
+                // Mostly what the step before had.
+                let before = observations.last().and_then(|last| last.levels[index]);
+                levels[index] = before.filter(|level| names[index][*level] == name).or_else(|| {
+                    known[index].get(&*name).copied().or_else(|| {
+                        let level = names[index].len();
+                        names[index].push(name.clone().into_owned());
+                        known[index].insert(name.into_owned(), level);
+                        Some(level)
                     })
                 });
             }
@@ -133,7 +138,8 @@ fn hold_fixed(observations: &mut [Observation], column: Column) {
 /// Tests every value of every column, the surest first.
 fn round(observations: &[Observation], names: &Names) -> Vec<Effect> {
     let mut effects: Vec<Effect> = Vec::new();
-    for (index, column) in ALL.iter().enumerate() {
+    // A column of one value has nothing to be compared with.
+    for (index, column) in ALL.iter().enumerate().filter(|(index, _)| names[*index].len() > 1) {
         let by_session = Cells::of(observations, index, |o| o.session);
         let by_stretch = Cells::of(observations, index, |o| o.stretch);
         for (level, name) in names[index].iter().enumerate() {

@@ -4,7 +4,7 @@
 
 use super::stream::{Finish, FinishKind, StreamSummary};
 use super::walk::is_sound;
-use super::{Body, Event, Usage};
+use super::{Body, Event, TurnEndKind, Usage};
 
 struct Cursor<'a> {
     rest: &'a [u8],
@@ -191,6 +191,9 @@ pub(super) fn bare_place(envelope: &FastEnvelope<'_>) -> Option<Body<'static>> {
     let mut cursor = Cursor { rest: envelope.data };
     cursor.literal(b"{\"turn\":")?;
     let turn = cursor.unsigned()?;
+    if cursor.rest == b",\"reason\":{\"kind\":\"completed\"}}" && envelope.kind == b"turn/end" {
+        return Some(Body::TurnEnd { turn, kind: TurnEndKind::Completed, failure: None });
+    }
     let step = cursor.literal(b",\"step\":").map(|()| cursor.unsigned());
     cursor.literal(b"}")?;
     cursor.at_end()?;

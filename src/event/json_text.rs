@@ -104,7 +104,7 @@ pub fn utf16_units(text: &str) -> u64 {
     // Chunks whose count fits a byte, so that the compiler turns it into vector code.
     let chunk =
         |bytes: &[u8]| bytes.iter().fold(0u8, |sum, b| sum + u8::from((*b & 0xC0) != 0x80) + u8::from(*b >= 0xF0));
-    text.as_bytes().chunks(64).map(|bytes| u64::from(chunk(bytes))).sum()
+    text.as_bytes().chunks(240).map(|bytes| u64::from(chunk(bytes))).sum()
 }
 
 /// How far a logged string is from what `JSON.stringify` writes.
@@ -266,7 +266,7 @@ fn quote_or_escape(bytes: &[u8], mut at: usize) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     // The lowest set bit marks the first zero byte (Hacker's Delight, 6-1).
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    for _ in 0..2 {
+    for _ in 0..4 {
         let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map(u64::from_le_bytes) else { break };
         let hits = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
         if hits != 0 {
@@ -323,9 +323,11 @@ pub fn write_compact(raw: &str, out: &mut Vec<u8>) {
             at += 1;
             continue;
         }
-        let end = scan_string(bytes, at + 1).map_or(bytes.len(), |scan| scan.end);
+        let scan = scan_string(bytes, at + 1);
+        let end = scan.as_ref().map_or(bytes.len(), |scan| scan.end);
+        let text = raw.get(at..end).unwrap_or("\"\"");
         out.push(b'"');
-        RawText::of(raw.get(at..end).unwrap_or("\"\"")).write_inside(out);
+        scan.map_or(RawText { raw: text, escapes: 0, form: Form::Other }, |scan| scan.text(text)).write_inside(out);
         out.push(b'"');
         at = end;
     }

@@ -2,11 +2,13 @@
 //! Out: one [`Event`] of the common model; versions differ only inside this folder.
 //! Always: an unknown type or an extra field is kept and counted, never an error; runs of deltas are summarised, never exploded.
 
+mod bodies;
 mod content;
 mod decode;
 mod fast;
 mod header;
 pub mod json_text;
+mod message_body;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -176,6 +178,10 @@ pub struct RequestHeader<'a> {
     pub max_tokens: Option<u64>,
     /// Reasoning effort asked for.
     pub reasoning_effort: Option<String>,
+    /// System text (to v2).
+    pub system: Option<json_text::RawText<'a>>,
+    /// Tools, JSON.
+    pub tools: Option<&'a str>,
     /// The `header` object as logged.
     pub raw: &'a str,
 }

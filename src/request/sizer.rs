@@ -1,9 +1,6 @@
 //! Follows the surface of a session and keeps running sums, so that the size of a request costs the same whatever its
 //! context.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::sums::{Sums, image_tokens};
 use super::surface::Surface;
 use super::wire::{Adapter, Variant, WireTools, write_json_string, write_messages, write_tail};
@@ -68,14 +65,6 @@ pub struct RequestSizer {
     tokens: TokenLog,
 }
 
-#[derive(Deserialize)]
-struct HeaderWire<'a> {
-    #[serde(borrow)]
-    system: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-}
-
 fn quarter(units: u64) -> u64 {
     units.div_ceil(4)
 }
@@ -103,9 +92,8 @@ impl RequestSizer {
         }
         header.raw.clone_into(&mut self.header_raw);
         self.identity += 1;
-        let wire: HeaderWire<'_> = serde_json::from_str(header.raw).unwrap_or(HeaderWire { system: None, tools: None });
-        let tools = wire.tools.and_then(|raw| WireTools::parse(raw.get()).ok()).unwrap_or_default();
-        let system = wire.system.map(RawValue::get).filter(|raw| raw.starts_with('"') && raw.len() > 2);
+        let tools = header.tools.and_then(WireTools::parse).unwrap_or_default();
+        let system = header.system.filter(|text| !text.is_empty()).map(RawText::raw);
         self.header_texts(system, &tools);
         self.tools = tools;
         self.system_raw = system.map(str::to_owned);
@@ -310,11 +298,11 @@ impl RequestSizer {
         self.scratch.extend_from_slice(b"{\"model\":");
         write_json_string(sending.model, &mut self.scratch);
         self.scratch.extend_from_slice(b",\"messages\":[");
-        let tools = self.tools.of(adapter);
-        let has_tools = (!tools.is_empty()).then_some(&b""[..]);
+        let tools = self.tools.length(adapter);
+        let has_tools = (tools > 0).then_some("");
         write_tail(adapter, reserved, sending.effort, has_tools, &mut self.scratch);
         // Each message was measured with a comma behind it; the last one has none.
-        let body = self.scratch.len() as u64 + tools.len() as u64 + bytes.saturating_sub(1);
+        let body = self.scratch.len() as u64 + tools as u64 + bytes.saturating_sub(1);
         RequestSize {
             messages,
             body_bytes: (self.totals.opaque == 0 && !self.header_raw.is_empty()).then_some(body),
@@ -367,9 +355,9 @@ impl RequestSizer {
         if out.len() > before {
             out.pop();
         }
-        let tools = self.tools.of(adapter);
+        let tools = self.tools.written(adapter);
         let reserved = self.reserved_output(adapter, sending);
-        write_tail(adapter, reserved, sending.effort, (!tools.is_empty()).then_some(tools), &mut out);
+        write_tail(adapter, reserved, sending.effort, (!tools.is_empty()).then_some(&*tools), &mut out);
         out
     }
 

@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use crate::event::json_text::{RawText, Sink, utf16_units, write_compact};
+use crate::event::walk::Walk;
 use crate::event::{Block, LoggedMessage, MessageKind};
 
 /// The adapter of a route.
@@ -170,13 +171,17 @@ fn write_assistant(message: &LoggedMessage<'_>, variant: Variant, out: &mut impl
     1
 }
 
+/// Whether a text is white space alone, as JavaScript's `trim` sees it.
 fn is_blank(text: RawText<'_>) -> bool {
-    let inner = text.inside().trim_start();
-    match inner.as_bytes().first() {
-        None => true,
-        Some(b'\\') => text.decode().trim().is_empty(),
-        Some(_) => false,
+    let mut rest = text.inside().trim_start();
+    while let Some(escape) = rest.strip_prefix('\\') {
+        match escape.as_bytes().first() {
+            Some(b'n' | b't' | b'r' | b'f') => rest = escape[1..].trim_start(),
+            Some(b'u') => return text.decode().trim().is_empty(),
+            _ => return false,
+        }
     }
+    rest.is_empty()
 }
 
 /// Writes a text as a JSON string.
@@ -190,84 +195,92 @@ pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The tools of a header in wire form (without the brackets), and their plain JSON's length.
+/// The tools of a header.
 #[derive(Debug, Default, Clone)]
 pub struct WireTools {
-    /// For pi-ai: each function ends with `"strict":false`.
-    pub pi_ai: Vec<u8>,
-    /// For `llm-deepseek`.
-    pub deepseek: Vec<u8>,
-    /// UTF-16 units of `[{name,description,parameters}]`.
-    pub units: u64,
-    /// That JSON.
+    /// Compact JSON, `[{name,description,parameters}]`.
     pub plain: String,
+    /// UTF-16 units of it; 0 where there are no tools.
+    pub units: u64,
     /// Tools.
     pub count: u32,
+    /// Where each tool begins and ends in `plain`.
+    places: Vec<(usize, usize)>,
 }
+
+const TOOL_HEAD: &str = "{\"type\":\"function\",\"function\":";
+const PI_AI_TOOL_TAIL: &str = ",\"strict\":false}}";
+const DEEPSEEK_TOOL_TAIL: &str = "}}";
 
 impl WireTools {
-    /// From `header.tools`.
-    ///
-    /// # Errors
-    /// When it is not an array of objects.
-    pub fn parse(raw: &str) -> Result<Self, serde_json::Error> {
-        #[derive(serde::Deserialize)]
-        struct Tool<'a> {
-            #[serde(borrow)]
-            name: Option<&'a serde_json::value::RawValue>,
-            #[serde(borrow)]
-            description: Option<&'a serde_json::value::RawValue>,
-            #[serde(borrow)]
-            parameters: Option<&'a serde_json::value::RawValue>,
-        }
-        let tools: Vec<Tool<'_>> = serde_json::from_str(raw)?;
-        let mut plain: Vec<u8> = Vec::with_capacity(raw.len());
-        let mut wire = Self::default();
-        for (index, tool) in tools.iter().enumerate() {
-            let mut object: Vec<u8> = b"{".to_vec();
-            for (name, value) in
-                [("name", tool.name), ("description", tool.description), ("parameters", tool.parameters)]
-            {
-                let Some(value) = value else { continue };
-                if object.len() > 1 {
-                    object.push(b',');
+    /// From `header.tools`; `None` when it is not an array of objects.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let (mut plain, mut places) = (Vec::with_capacity(raw.len()), Vec::new());
+        plain.push(b'[');
+        let mut walk = Walk::new(raw, usize::MAX);
+        walk.array(|walk| {
+            let mut parts = [None; 3];
+            walk.object(|key, walk| {
+                let value = walk.value()?.raw();
+                if let Some(index) = TOOL_KEYS.iter().position(|wanted| *wanted == key) {
+                    parts[index] = Some(value);
                 }
-                object.extend_from_slice(format!("\"{name}\":").as_bytes());
-                write_compact(value.get(), &mut object);
+                Some(())
+            })?;
+            if plain.len() > 1 {
+                plain.push(b',');
             }
-            let comma: &[u8] = if index > 0 { b"," } else { b"" };
-            for out in [&mut wire.pi_ai, &mut wire.deepseek] {
-                out.extend_from_slice(comma);
-                out.extend_from_slice(b"{\"type\":\"function\",\"function\":");
-                out.extend_from_slice(&object);
+            let start = plain.len();
+            plain.push(b'{');
+            for (key, value) in TOOL_KEYS.iter().zip(parts) {
+                let Some(value) = value.filter(|raw| *raw != "null") else { continue };
+                if plain.len() > start + 1 {
+                    plain.push(b',');
+                }
+                plain.extend_from_slice(key.as_bytes());
+                plain.push(b':');
+                write_compact(value, &mut plain);
             }
-            wire.pi_ai.extend_from_slice(b",\"strict\":false}}");
-            wire.deepseek.extend_from_slice(b"}}");
-            plain.extend_from_slice(comma);
-            plain.extend_from_slice(&object);
             plain.push(b'}');
-        }
-        wire.plain = format!("[{}]", String::from_utf8_lossy(&plain));
-        wire.count = tools.len() as u32;
-        wire.units = if tools.is_empty() { 0 } else { utf16_units(&wire.plain) };
-        Ok(wire)
+            places.push((start, plain.len()));
+            Some(())
+        })?;
+        plain.push(b']');
+        let plain = String::from_utf8(plain).ok()?;
+        let units = if places.is_empty() { 0 } else { utf16_units(&plain) };
+        Some(Self { units, count: places.len() as u32, plain, places })
     }
 
-    /// In the form of an adapter.
-    pub fn of(&self, adapter: Adapter) -> &[u8] {
+    /// Bytes of the array's inside in the form of an adapter.
+    pub fn length(&self, adapter: Adapter) -> usize {
+        let around = TOOL_HEAD.len() + Self::tail(adapter).len() - 1;
+        if self.places.is_empty() { 0 } else { self.plain.len() - 2 + around * self.places.len() }
+    }
+
+    /// The array's inside in the form of an adapter.
+    pub fn written(&self, adapter: Adapter) -> String {
+        let tool = |(start, end): &(usize, usize)| {
+            format!("{TOOL_HEAD}{}{}", self.plain.get(*start..end - 1).unwrap_or(""), Self::tail(adapter))
+        };
+        self.places.iter().map(tool).collect::<Vec<_>>().join(",")
+    }
+
+    fn tail(adapter: Adapter) -> &'static str {
         match adapter {
-            Adapter::PiAi => &self.pi_ai,
-            Adapter::DeepSeek => &self.deepseek,
+            Adapter::PiAi => PI_AI_TOOL_TAIL,
+            Adapter::DeepSeek => DEEPSEEK_TOOL_TAIL,
         }
     }
 }
+
+const TOOL_KEYS: [&str; 3] = ["\"name\"", "\"description\"", "\"parameters\""];
 
 /// Writes everything behind the messages. `tools`: in wire form, `None` when there are none.
 pub fn write_tail(
     adapter: Adapter,
     max_tokens: Option<u64>,
     effort: Option<&str>,
-    tools: Option<&[u8]>,
+    tools: Option<&str>,
     out: &mut Vec<u8>,
 ) {
     let limit = |out: &mut Vec<u8>| {
@@ -280,7 +293,7 @@ pub fn write_tail(
     let tools = |out: &mut Vec<u8>| {
         if let Some(tools) = tools {
             out.extend_from_slice(b",\"tools\":[");
-            out.extend_from_slice(tools);
+            out.extend_from_slice(tools.as_bytes());
             out.push(b']');
         }
     };

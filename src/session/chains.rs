@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::rows::{Fate, Outcome, SessionRows, StepRow};
+use super::attempt_row::{Fate, Outcome};
+use super::rows::{SessionRows, StepRow};
 use crate::event::TurnEndKind;
 
 /// What the harness did between two attempts of a step.
@@ -19,6 +20,8 @@ pub(super) enum Recovery {
 pub(super) struct StepHistory {
     pub(super) start_time: Option<i64>,
     pub(super) end_time: Option<i64>,
+    /// Time at which its next request could leave.
+    pub(super) ready: Option<i64>,
     pub(super) attempts: Vec<usize>,
     /// Recoveries, each with the number of attempts of the step before it.
     pub(super) recoveries: Vec<(usize, Recovery)>,

@@ -1,6 +1,6 @@
 //! What the other requests of the archive say: sorted once, searched per failure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::failure_of;
 use crate::session::{AttemptRow, Outcome, Route, SessionRows, TokenEstimate};
@@ -67,8 +67,13 @@ pub struct Neighbours {
 pub struct Comparisons<'a> {
     sizes: HashMap<RouteKey<'a>, RouteSizes<'a>>,
     /// Time, session, failed: by route, sorted.
-    times: HashMap<&'a Route, Vec<(i64, usize, bool)>>,
+    times: HashMap<&'a Route, Vec<Moment>>,
+    /// By route, time and session of a failure.
+    near: HashMap<&'a Route, HashMap<(i64, usize), Neighbours>>,
 }
+
+/// Time, session, failed.
+type Moment = (i64, usize, bool);
 
 impl<'a> Comparisons<'a> {
     /// One pass over all attempts, then sorting.
@@ -82,8 +87,9 @@ impl<'a> Comparisons<'a> {
         for sizes in all.sizes.values_mut() {
             sizes.close();
         }
-        for times in all.times.values_mut() {
+        for (route, times) in &mut all.times {
             times.sort_unstable();
+            all.near.insert(route, neighbours_of_failures(times));
         }
         all
     }
@@ -125,25 +131,57 @@ impl<'a> Comparisons<'a> {
         self.sizes(attempt)?.overlaps.get(text).copied()
     }
 
-    /// What other sessions saw on the same route within [`NEIGHBOUR_MS`].
-    pub fn neighbours(&self, session: usize, attempt: &'a AttemptRow) -> Neighbours {
-        let (Some(time), Some(times)) = (attempt.time, self.times.get(&*attempt.route)) else {
-            return Neighbours::default();
-        };
-        let start = times.partition_point(|(t, ..)| *t < time.saturating_sub(NEIGHBOUR_MS));
-        let near = times[start..].iter().take_while(|(t, ..)| *t <= time.saturating_add(NEIGHBOUR_MS));
-        let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
-        let mut found = Neighbours::default();
-        for (_, _, failed) in near.filter(|(_, other, _)| *other != session).inspect(|(_, other, failed)| {
-            *seen.entry(*other).or_default() |= *failed;
-        }) {
-            found.attempts += 1;
-            found.failures += usize::from(*failed);
-        }
-        found.sessions = seen.len();
-        found.failing_sessions = seen.values().filter(|failed| **failed).count();
-        found
+    /// What other sessions saw on the same route within [`NEIGHBOUR_MS`] of a failure.
+    pub fn neighbours(&self, session: usize, failed: &'a AttemptRow) -> Neighbours {
+        let near = failed.time.and_then(|time| self.near.get(&*failed.route)?.get(&(time, session)));
+        near.copied().unwrap_or_default()
     }
+}
+
+/// The neighbours of every failure of a route. A window slides over its moments: an outage that hits many sessions at
+/// once makes as many neighbours for each failure as there are failures.
+fn neighbours_of_failures(times: &[Moment]) -> HashMap<(i64, usize), Neighbours> {
+    let mut near = HashMap::new();
+    // Attempts and failures by session, and of all of them together.
+    let mut window: HashMap<usize, (usize, usize)> = HashMap::new();
+    let (mut attempts, mut failures, mut failing_sessions) = (0, 0, 0);
+    let (mut start, mut end) = (0, 0);
+    for (time, session, _) in times.iter().filter(|(.., failed)| *failed) {
+        while let Some((_, other, failed)) = times.get(end).filter(|(t, ..)| *t <= time.saturating_add(NEIGHBOUR_MS)) {
+            let counts = window.entry(*other).or_default();
+            counts.0 += 1;
+            attempts += 1;
+            if *failed {
+                counts.1 += 1;
+                failures += 1;
+                failing_sessions += usize::from(counts.1 == 1);
+            }
+            end += 1;
+        }
+        while let Some((_, other, failed)) = times.get(start).filter(|(t, ..)| *t < time.saturating_sub(NEIGHBOUR_MS)) {
+            let counts = window.entry(*other).or_default();
+            counts.0 -= 1;
+            attempts -= 1;
+            if *failed {
+                counts.1 -= 1;
+                failures -= 1;
+                failing_sessions -= usize::from(counts.1 == 0);
+            }
+            if counts.0 == 0 {
+                window.remove(other);
+            }
+            start += 1;
+        }
+        let own = window.get(session).copied().unwrap_or_default();
+        let found = Neighbours {
+            sessions: window.len() - usize::from(own.0 > 0),
+            failing_sessions: failing_sessions - usize::from(own.1 > 0),
+            attempts: attempts - own.0,
+            failures: failures - own.1,
+        };
+        near.insert((*time, *session), found);
+    }
+    near
 }
 
 impl RouteSizes<'_> {
@@ -194,5 +232,43 @@ impl<'a> Identical<'a> {
     pub fn counts(&self, attempt: &'a AttemptRow) -> (usize, usize) {
         let Some(request) = &attempt.request else { return (0, 0) };
         self.sent.get(&(&*attempt.route, request.identity)).copied().unwrap_or((0, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Moment, NEIGHBOUR_MS, Neighbours, neighbours_of_failures};
+
+    /// The definition, word for word.
+    fn searched(times: &[Moment], time: i64, session: usize) -> Neighbours {
+        let near: Vec<_> = times.iter().filter(|(t, s, _)| (t - time).abs() <= NEIGHBOUR_MS && *s != session).collect();
+        let sessions: BTreeSet<usize> = near.iter().map(|(_, s, _)| *s).collect();
+        let failing: BTreeSet<usize> = near.iter().filter(|(.., failed)| *failed).map(|(_, s, _)| *s).collect();
+        Neighbours {
+            sessions: sessions.len(),
+            failing_sessions: failing.len(),
+            attempts: near.len(),
+            failures: near.iter().filter(|(.., failed)| *failed).count(),
+        }
+    }
+
+    #[test]
+    fn a_sliding_window_finds_what_a_search_finds() {
+        let mut dice = 1u64;
+        let mut roll = |sides: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % sides
+        };
+        for _ in 0..50 {
+            let mut times: Vec<Moment> =
+                (0..60).map(|_| (roll(40) as i64 * 10_000, roll(5) as usize, roll(2) == 0)).collect();
+            times.sort_unstable();
+            let near = neighbours_of_failures(&times);
+            for (time, session, _) in times.iter().filter(|(.., failed)| *failed) {
+                assert_eq!(near[&(*time, *session)], searched(&times, *time, *session), "{times:?}");
+            }
+        }
     }
 }
