@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 
+use crate::context_window::WindowSource;
 use crate::correlate::{ColumnScan, CompactionStudy};
 use crate::evidence::{Verdict, Verdicts};
 use crate::filter::Filters;
@@ -64,8 +65,17 @@ pub struct RouteCounts {
     pub failed_steps: u64,
     /// Largest prompt that succeeded, tokens as reported.
     pub largest_success_tokens: Option<u64>,
-    /// Window as logged, tokens (the largest, where it changed).
-    pub window: Option<u64>,
+    /// The largest window in force.
+    pub window: Option<RouteWindow>,
+}
+
+/// A window and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RouteWindow {
+    /// Tokens.
+    pub tokens: u64,
+    /// Where it comes from.
+    pub source: WindowSource,
 }
 
 /// How scheduled retries ended.
@@ -219,7 +229,11 @@ impl Summary {
             counts.attempts += 1;
             let route = routes.entry((*attempt.route).clone()).or_default();
             route.attempts += 1;
-            route.window = route.window.max(attempt.window);
+            if let Some((tokens, source)) = attempt.window.zip(attempt.window_source)
+                && route.window.is_none_or(|window| window.tokens < tokens)
+            {
+                route.window = Some(RouteWindow { tokens, source });
+            }
             match attempt.outcome {
                 Outcome::Succeeded => {
                     let prompt = attempt.trusted_prompt();

@@ -6,6 +6,7 @@ mod support;
 
 use std::path::PathBuf;
 
+use serde_json::json;
 use support::builder::Log;
 use support::run;
 
@@ -144,4 +145,65 @@ fn strict_finds_what_is_named_and_does_not_tell_it() {
     let run = run(&["explain", "e2-44e89473:144", "--demo", "--redact", "strict", "--format", "markdown"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     assert!(run.out.contains("session-") && !run.out.contains("44e89473"), "{}", run.out);
+}
+
+/// A log whose contents hold every secret: in prompts, arguments, results, file names, and in the keys of objects.
+fn planted_in_contents() -> (tempfile::TempDir, PathBuf) {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Log::new("harbour-night-shift");
+    log.project = "--srv-dragon-ledger--".to_owned();
+    log.turn().step();
+    for (number, (text, _)) in SECRETS.into_iter().enumerate() {
+        let file = json!({"type": "file", "name": text, "attachment": {"attachmentId": text, text: 1}});
+        let content = json!([{"type": "text", "text": text}, file]);
+        log.surface("user/message", json!({"role": "user", "content": content}), json!("append"));
+        let arguments = json!({"query": text, text: true}).to_string();
+        let id = format!("call-{number}");
+        let call = json!({"type": "tool-call", "id": id, "name": "read_page", "arguments": arguments});
+        let message = json!({"role": "assistant", "content": [{"type": "reasoning", "text": text}, call]});
+        log.surface("assistant/message", json!({"turn": 1, "step": 1, "message": message}), json!("append"));
+        let result = json!({"type": "tool-result", "toolCallId": id, "content": [{"type": "text", "text": text}]});
+        let message = json!({"role": "user", "content": [result]});
+        log.surface("tool/result", json!({"turn": 1, "step": 1, "message": message}), json!("append"));
+    }
+    log.failed("SERVER", "502").gave_up();
+    let path = log.write_zstd(&root.path().join("home/liweiqiang/sessions"));
+    (root, path)
+}
+
+/// Standard output and standard error of `request` for the failing attempt of a planted log.
+fn requested(path: &str, more: &[&str]) -> String {
+    let failures = run(&["failures", path, "--format", "ndjson"]).out;
+    let seq = serde_json::from_str::<serde_json::Value>(&failures).unwrap()["seq"].to_string();
+    let run = run(&[&["request", "harbour-night-shift", seq.as_str(), path], more].concat());
+    assert_eq!(run.status, 0, "{more:?}: {}", run.err);
+    assert!(run.out.contains("read_page"), "names of tools stay: {}", run.out);
+    run.out + &run.err
+}
+
+#[test]
+fn a_request_shows_no_content_unless_asked() {
+    let (_root, path) = planted_in_contents();
+    let path = path.to_str().unwrap();
+    for shape in ["openai", "harness"] {
+        for more in [&[][..], &["--redact", "on"], &["--redact", "strict"], &["--lang", "zh"]] {
+            let out = requested(path, &[&["--shape", shape], more].concat());
+            for (_, secret) in SECRETS {
+                assert!(!out.contains(secret), "{secret} in the {shape} shape with {more:?}:\n{out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn contents_that_are_asked_for_are_exact_and_can_be_redacted() {
+    let (_root, path) = planted_in_contents();
+    let path = path.to_str().unwrap();
+    let exact = requested(path, &["--show-content"]);
+    assert!(SECRETS.iter().all(|(_, secret)| exact.contains(&secret.replace('\\', "\\\\"))), "{exact}");
+    let redacted = requested(path, &["--show-content", "--redact", "on"]);
+    for (_, secret) in SECRETS {
+        assert!(!redacted.contains(secret), "{secret} in\n{redacted}");
+    }
+    assert!(redacted.contains("请核对账目"), "the rest of the texts stays");
 }

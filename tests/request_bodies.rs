@@ -1,8 +1,10 @@
 //! Rebuilt request bodies against what a server recorded, byte for byte.
 #![allow(clippy::unwrap_used)] // A test that cannot set itself up has failed.
 
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dsh_forensics::archive::Limits;
 use dsh_forensics::discover::discover;
@@ -10,21 +12,12 @@ use dsh_forensics::request::{Wanted, rebuild};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-fn corpus() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there", path.display());
-    None
-}
-
 fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Hashes of the recorded agent requests by session id, in order.
-fn recorded(folder: &Path) -> BTreeMap<String, Vec<(String, u64)>> {
+fn recorded_requests(folder: &Path) -> BTreeMap<String, Vec<(String, u64)>> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let recorder: Value = serde_json::from_str(&read("recorder.json")).unwrap();
     let ids: BTreeMap<String, String> = recorder["sessions"]
@@ -50,7 +43,7 @@ fn recorded(folder: &Path) -> BTreeMap<String, Vec<(String, u64)>> {
 /// Every attempt's body is among the recorded ones, in their order. Requests without a trace in the log (cancelled before
 /// the first chunk) are passed over.
 fn compare(folder: &Path, sessions: &Path, version: &str) -> (u64, u64) {
-    let requests = recorded(folder);
+    let requests = recorded_requests(folder);
     let discovery = discover(&[sessions.to_path_buf()], Limits::default());
     let (mut equal, mut all) = (0, 0);
     for archive in &discovery.archives {
@@ -76,7 +69,7 @@ fn compare(folder: &Path, sessions: &Path, version: &str) -> (u64, u64) {
 
 #[test]
 fn every_recorded_request_is_rebuilt_byte_for_byte() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = support::recorded("corpus") else { return };
     let (mut equal, mut all) = (0, 0);
     for entry in std::fs::read_dir(&corpus).unwrap() {
         let folder = entry.unwrap().path();

@@ -239,7 +239,7 @@ pub enum ClassifyFormat {
 /// Arguments of `request`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dsh-forensics request 7431dfda 114 --in ~/.dsh/sessions\n  dsh-forensics request 7431dfda 114 --in session.jsonl.zstd --show-content > body.json"
+    after_help = "Examples:\n  dsh-forensics request 7431dfda 114 ~/.dsh/sessions\n  dsh-forensics request 7431dfda 114 session.jsonl.zstd --show-content > body.json\n  dsh-forensics request e2 144 --demo --shape harness"
 )]
 pub struct RequestArgs {
     /// Session id, or its beginning
@@ -248,15 +248,25 @@ pub struct RequestArgs {
     /// Seq of any event of the attempt, its failing one, say
     #[arg(value_name = "SEQ")]
     pub seq: u64,
-    /// Sessions root, directory, log file or zip; may be repeated [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
-    #[arg(long = "in", value_name = "PATH")]
+    /// Sessions roots, directories, log files or zips [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// The same as PATH, for those who type it before the session; may be repeated
+    #[arg(long = "in", value_name = "PATH")]
+    pub in_paths: Vec<PathBuf>,
+    /// Read the demo logs inside the program
+    #[arg(long, conflicts_with_all = ["paths", "in_paths"])]
+    pub demo: bool,
     /// Shape of the output
     #[arg(long, value_enum, default_value_t = RequestShape::Openai)]
     pub shape: RequestShape,
     /// Print message texts, tool arguments and prompts; they may hold secrets
     #[arg(long)]
     pub show_content: bool,
+    /// Replace keys, addresses, home directories, user and host names; strict: session ids, projects and paths as well
+    /// [default: on, but for --show-content, which prints the exact body unless this is typed too]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub redact: Option<Redact>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

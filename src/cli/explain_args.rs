@@ -27,7 +27,10 @@ pub struct ExplainArgs {
     /// Version of its pi-ai
     #[arg(long, value_name = "VERSION")]
     pub pi_ai_version: Option<String>,
-    /// Context window of a model, tokens, where the log does not state it; may be repeated
+    /// The harness's settings.yaml (or cordis.patch.yml): context windows where the log states none
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// Context window of a model, tokens, where neither log nor settings nor an error states it; may be repeated
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window)]
     pub context_window: Vec<(String, u64)>,
     /// Time zone of printed times: an IANA name [default: UTC]
@@ -57,6 +60,7 @@ impl ExplainArgs {
             paths: self.paths.clone(),
             demo: self.demo,
             jobs: self.jobs,
+            settings: self.settings.clone(),
             context_window: self.context_window.clone(),
             ..InputArgs::default()
         }

@@ -84,7 +84,6 @@ impl Plan {
     /// When a time, a zone or the configuration cannot be read, or no home directory is known.
     pub fn new(input: &InputArgs, filters: &FilterArgs, output: &OutputArgs) -> Result<Self> {
         let config = Config::load(input.config.as_deref())?;
-        let from_file = config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens));
         let zone = if filters.tz.as_deref() == Some("local") {
             TimeZone::system()
         } else {
@@ -129,8 +128,8 @@ impl Plan {
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
             windows: KnownWindows {
-                // What was typed stands last and wins.
-                typed: from_file.chain(input.context_window.iter().cloned()).collect(),
+                typed: input.context_window.clone(),
+                configured: config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect(),
                 settings: settings.as_ref().map(|file| file.windows.clone()).unwrap_or_default(),
             },
             settings,
@@ -181,7 +180,8 @@ impl Plan {
         if let Some(bar) = &bar {
             bar.finish_and_clear();
         }
-        crate::context_window::fill(&mut dataset.sessions, &self.windows);
+        let notices = crate::context_window::fill(&mut dataset.sessions, &self.windows);
+        dataset.notices.extend(notices);
         let nothing = self.filters.nothing_left(&dataset, &self.zone, self.is_strict());
         self.filters.apply(&mut dataset);
         dataset.notices.extend(nothing.map(|why| Notice::new(NO_MATCH, why)));

@@ -1,30 +1,30 @@
 //! `request`: the body behind one attempt.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
 use crate::archive::{ArchiveReader, Limits};
-use crate::cli::args::{RequestArgs, RequestShape};
+use crate::cli::args::{Redact, RequestArgs, RequestShape};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit_to;
 use crate::cli::suggest::nearest;
+use crate::demo;
 use crate::discover::{self, Archive};
 use crate::message;
 use crate::message::Message;
 use crate::pipeline::{ReadOptions, read_one};
+use crate::pseudonym::Pseudonyms;
+use crate::redact::redact;
 use crate::report::lang::Said;
-use crate::request::{Wanted, hide_contents, parse_lossy, rebuild};
+use crate::request::{Wanted, clean_contents, hide_contents, parse_lossy, rebuild};
 use crate::session::{AttemptRow, SessionRows};
 
 pub(super) fn run(args: &RequestArgs) -> Result<Exit> {
     let language = args.language();
     let limits = Limits::default();
-    let mut paths = args.paths.clone();
-    if paths.is_empty() {
-        paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
-    }
-    let discovery = discover::discover(&paths, limits);
+    let discovery = if args.demo { demo::discovery() } else { discover::discover(&paths(args)?, limits) };
     if discovery.archives.is_empty() {
         eprintln!("dsh-forensics: {}", language.say("errors.no-log-in"));
         return Ok(Exit::NoInput);
@@ -53,16 +53,40 @@ pub(super) fn run(args: &RequestArgs) -> Result<Exit> {
         RequestShape::Openai => request.body.clone(),
         RequestShape::Harness => request.harness.clone().into_bytes(),
     };
-    let mut text = if args.show_content {
-        json
-    } else {
-        let mut value = parse_lossy(&json).context("the rebuilt request is no JSON")?;
-        hide_contents(&mut value);
-        serde_json::to_vec_pretty(&value)?
-    };
+    let mut text = if args.show_content && args.redact.is_none() { json } else { without_secrets(&json, &rows, args)? };
     text.push(b'\n');
     emit_to(&text, args.output.as_deref())?;
     Ok(Exit::Clean)
+}
+
+fn paths(args: &RequestArgs) -> Result<Vec<PathBuf>> {
+    let mut paths = [args.paths.as_slice(), args.in_paths.as_slice()].concat();
+    if paths.is_empty() {
+        paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
+    }
+    Ok(paths)
+}
+
+/// The request with its texts hidden or, where they are asked for, redacted.
+fn without_secrets(json: &[u8], rows: &SessionRows, args: &RequestArgs) -> Result<Vec<u8>> {
+    let mut value = parse_lossy(json).context("the rebuilt request is no JSON")?;
+    let mut names = Pseudonyms::default();
+    let strict = args.redact == Some(Redact::Strict);
+    if strict {
+        names.session(&rows.id);
+        rows.parent_session.iter().for_each(|id| drop(names.session(id)));
+        rows.project.iter().for_each(|name| drop(names.project(name)));
+    }
+    let clean = |text: &str| {
+        let clean = redact(text);
+        if strict { names.text(&clean) } else { clean.into_owned() }
+    };
+    if args.show_content {
+        clean_contents(&mut value, &clean);
+    } else {
+        hide_contents(&mut value, &clean);
+    }
+    Ok(serde_json::to_vec_pretty(&value)?)
 }
 
 /// The archive of the session that `wanted` names: an id, or the beginning of exactly one.

@@ -39,12 +39,19 @@ pub fn of(context: &Context<'_>) -> Vec<Message> {
     };
     let (contradicted, supported) = (with(Verdict::Contradicted), with(Verdict::Supported));
     let uninformative = with(Verdict::Uninformative);
+    let all = |count: u64| count == cases.len() as u64;
     let first = if contradicted > 0 {
-        carried(message!("findings.headline-contradicted")).with("against", grouped(contradicted))
+        match all(contradicted) {
+            true => carried(message!("findings.headline-contradicted-all")),
+            false => carried(message!("findings.headline-contradicted")).with("against", grouped(contradicted)),
+        }
     } else if uninformative > 0 {
         carried(message!("findings.headline-uninformative"))
     } else if supported > 0 {
-        carried(message!("findings.headline-supported")).with("agreed", grouped(supported))
+        match all(supported) {
+            true => carried(message!("findings.headline-supported-all")),
+            false => carried(message!("findings.headline-supported")).with("agreed", grouped(supported)),
+        }
     } else {
         carried(message!("findings.headline-undetermined"))
     };

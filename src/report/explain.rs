@@ -249,6 +249,7 @@ fn size(request: &RequestSize) -> Message {
 fn fill(request: &RequestSize, window: u64, source: Option<WindowSource>) -> Message {
     let share = |tokens: u64| percent(tokens, window);
     let source = match source {
+        Some(WindowSource::Settings) => message!("explain.window-settings"),
         Some(WindowSource::Typed) => message!("explain.window-typed"),
         Some(WindowSource::ErrorMessage) => message!("explain.window-from-text"),
         _ => message!("explain.window-logged"),

@@ -95,6 +95,7 @@ struct RouteV1 {
     failed_steps: u64,
     largest_success_tokens: Option<u64>,
     window_tokens: Option<u64>,
+    window_source: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -204,7 +205,8 @@ impl ScanV1 {
                     failed_attempts: n.failed_attempts,
                     failed_steps: n.failed_steps,
                     largest_success_tokens: n.largest_success_tokens,
-                    window_tokens: n.window,
+                    window_tokens: n.window.map(|window| window.tokens),
+                    window_source: n.window.map(|window| window.source.name()),
                 })
                 .collect(),
             retries: RetriesV1 {

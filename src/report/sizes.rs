@@ -84,7 +84,7 @@ pub fn table(routes: &[RouteSizes], language: Language) -> Table {
             }
             let fill = spread.fill.map_or_else(
                 || "–".to_owned(),
-                |f| format!("{:.0} / {:.0} / {:.0} %", f[0] * 100.0, f[1] * 100.0, f[2] * 100.0),
+                |f| format!("{:.0}/{:.0}/{:.0} %", f[0] * 100.0, f[1] * 100.0, f[2] * 100.0),
             );
             rows.push(vec![
                 redact(&format!("{}/{}", sizes.route.provider, sizes.route.model)).into_owned().into(),
@@ -110,7 +110,7 @@ pub fn table(routes: &[RouteSizes], language: Language) -> Table {
             Column::number(say("scan.fill-quantiles"), 1).means(Term::Fill),
         ],
         rows,
-        note: (!growth.is_empty()).then(|| growth.join(" ")),
+        note: (!growth.is_empty()).then(|| growth.join(if language == Language::Chinese { "" } else { " " })),
     }
 }
 

@@ -10,7 +10,7 @@ mod sums;
 mod surface;
 mod wire;
 
-pub use hide::{hide_contents, parse_lossy};
+pub use hide::{clean_contents, hide_contents, parse_lossy};
 pub use rebuild::{RebuiltRequest, Wanted, rebuild};
 pub use sizer::{RequestSizer, Sending};
 pub use surface::Surface;

@@ -1,8 +1,11 @@
 //! What a session tells about the tokens of its requests, gathered while its texts are at hand; a few numbers remain.
 
-use super::fit::{Features, Sample, UNFITTED};
+use std::collections::BTreeMap;
+
+use super::fit::{Features, Sample};
 use super::log::TokenLog;
-use crate::session::AttemptRow;
+use super::span::{CountedLog, MovingSpan};
+use crate::session::{AttemptRow, Route};
 
 /// A reported prompt before or after an attempt, and what changed between the two.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,54 +37,8 @@ pub struct Evidence {
 
 /// Most samples a session gives to the fits: enough for three coefficients, a few milliseconds of counting.
 const SAMPLES: usize = 8;
-
-/// Gathers evidence; see [`gather`].
-struct Gatherer<'a> {
-    log: &'a TokenLog,
-    positions: &'a [usize],
-    counted: Vec<Option<u32>>,
-}
-
-impl Gatherer<'_> {
-    fn features(&mut self, piece: u32) -> (Features, u64) {
-        let index = piece as usize;
-        let Some(text) = self.log.pieces.get(index) else { return ([0.0; 3], 0) };
-        let tokens = match self.counted.get(index).copied().flatten() {
-            Some(tokens) => tokens,
-            None => {
-                let tokens = self.log.tokens(index);
-                if let Some(slot) = self.counted.get_mut(index) {
-                    *slot = Some(tokens);
-                }
-                tokens
-            }
-        };
-        ([f64::from(tokens), f64::from(text.messages), f64::from(text.calls)], text.image_tokens)
-    }
-
-    /// Net features, churn, and whether something left, of the changes between two places of the log.
-    fn between(&mut self, from: usize, to: usize) -> (Features, f64, bool, u64) {
-        let (mut net, mut churn, mut shrunk, mut images) = ([0.0; 3], 0.0, false, 0u64);
-        for index in from..to {
-            let Some(change) = self.log.changes.get(index).copied() else { break };
-            let (features, image_tokens) = self.features(change.piece);
-            let sign = if change.entered { 1.0 } else { -1.0 };
-            for (sum, feature) in net.iter_mut().zip(features) {
-                *sum += sign * feature;
-            }
-            let size = UNFITTED.of(&features) + image_tokens as f64;
-            churn += size;
-            shrunk |= !change.entered && size > 0.0;
-            images = if change.entered { images + image_tokens } else { images.saturating_sub(image_tokens) };
-        }
-        (net, churn, shrunk, images)
-    }
-
-    fn anchor(&mut self, earlier: usize, later: usize, reported: usize) -> Anchor {
-        let (change, churn, shrunk, _) = self.between(self.positions[earlier], self.positions[later]);
-        Anchor { attempt: reported, change, churn, shrunk }
-    }
-}
+/// Reports to either side that are asked whether their request was the identical one.
+const NEIGHBOURS: usize = 64;
 
 /// Gathers evidence for the attempts that `wanted` names, and samples for the fits. Nothing is counted when none is wanted.
 pub fn gather(
@@ -94,82 +51,135 @@ pub fn gather(
     if positions.len() != attempts.len() || !attempts.iter().any(&wanted) {
         return (Vec::new(), Vec::new());
     }
-    let mut gatherer = Gatherer { log, positions, counted: vec![None; log.pieces.len()] };
-    let reported: Vec<usize> = (0..attempts.len()).filter(|i| attempts[*i].plausible_prompt().is_some()).collect();
+    let mut gatherer = Gatherer {
+        attempts,
+        positions,
+        counted: CountedLog::new(log),
+        routes: reports_by_route(attempts),
+        whole: MovingSpan::default(),
+        all: all_samples,
+    };
     let mut gathered: Vec<(usize, Evidence)> = Vec::new();
     for index in (0..attempts.len()).filter(|i| wanted(&attempts[*i])) {
-        let attempt = &attempts[index];
-        let identity = attempt.request.as_ref().map(|r| r.identity);
-        let same = |other: &&usize| {
-            attempts[**other].route == attempt.route
-                && attempts[**other].request.as_ref().map(|r| r.identity) == identity
-        };
-        let split = reported.partition_point(|i| *i < index);
-        let mut evidence = Evidence {
-            identical: reported[split..]
-                .iter()
-                .take(64)
-                .chain(reported[..split].iter().rev().take(64))
-                .find(same)
-                .copied(),
-            ..Evidence::default()
-        };
-        // A retry sends what the attempt before it sent: its evidence is the same.
-        if let Some((_, last)) = gathered.last().filter(|(last, _)| {
-            attempts[*last].route == attempt.route
-                && attempts[*last].request.as_ref().map(|r| r.identity) == identity
-                && !reported.contains(last)
-        }) {
-            let copy = Evidence { identical: evidence.identical, ..*last };
-            gathered.push((index, copy));
-            continue;
-        }
-        let on_route = |other: &&usize| attempts[**other].route == attempt.route && !same(other);
-        if evidence.identical.is_none() || all_samples {
-            let before = reported[..split].iter().rev().find(on_route).copied();
-            let after = reported[split..].iter().filter(|i| **i != index).find(on_route).copied();
-            evidence.before = before.map(|b| gatherer.anchor(b, index, b));
-            evidence.after = after.map(|a| gatherer.anchor(index, a, a));
-            if (before.is_none() && after.is_none()) || all_samples {
-                let (whole, _, _, images) = gatherer.between(0, positions[index]);
-                evidence.whole = Some(whole);
-                evidence.image_tokens = images;
-            }
-        }
+        let evidence = gatherer.evidence(index, gathered.last());
         gathered.push((index, evidence));
     }
     // Where every failure has a report of the identical request, nothing is estimated: no text need be counted.
     if !all_samples && gathered.iter().all(|(_, e)| e.identical.is_some()) {
         return (gathered, Vec::new());
     }
-    let limit = if all_samples { usize::MAX } else { SAMPLES };
-    let samples = samples(attempts, &reported, &mut gatherer, limit);
+    let samples = gatherer.samples(if all_samples { usize::MAX } else { SAMPLES });
     (gathered, samples)
 }
 
-fn samples(attempts: &[AttemptRow], reported: &[usize], gatherer: &mut Gatherer<'_>, limit: usize) -> Vec<Sample> {
-    let prompt = |i: usize| attempts[i].plausible_prompt().map_or(0.0, |p| p as f64);
-    let mut samples = Vec::new();
-    if let Some(first) = reported.first().copied() {
-        let (features, churn, ..) = gatherer.between(0, gatherer.positions[first]);
-        samples.push(Sample { between: (first, first), features, churn, tokens: prompt(first) });
+/// Walks the attempts of a session from the first to the last; every span it looks at moves with them.
+struct Gatherer<'a> {
+    attempts: &'a [AttemptRow],
+    positions: &'a [usize],
+    counted: CountedLog<'a>,
+    routes: BTreeMap<&'a Route, RouteReports>,
+    /// From the beginning of the log to an attempt.
+    whole: MovingSpan,
+    all: bool,
+}
+
+/// The reported attempts of one route, and the spans between them and the attempts without a report.
+#[derive(Default)]
+struct RouteReports {
+    reported: Vec<usize>,
+    before: MovingSpan,
+    after: MovingSpan,
+}
+
+fn reports_by_route(attempts: &[AttemptRow]) -> BTreeMap<&Route, RouteReports> {
+    let mut routes: BTreeMap<&Route, RouteReports> = BTreeMap::new();
+    for (index, attempt) in attempts.iter().enumerate().filter(|(_, a)| a.plausible_prompt().is_some()) {
+        routes.entry(&attempt.route).or_default().reported.push(index);
     }
-    let pairs: Vec<(usize, usize)> = reported
-        .windows(2)
-        .filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)))
-        .filter(|(a, b)| attempts[*a].route == attempts[*b].route)
-        .collect();
-    let stride = pairs.len().div_ceil(limit).max(1);
-    for (earlier, later) in pairs.into_iter().step_by(stride) {
-        let anchor = gatherer.anchor(earlier, later, earlier);
-        if anchor.churn > 0.0 {
-            samples.push(Sample {
-                between: (earlier, later),
-                features: anchor.change,
-                churn: anchor.churn,
-                tokens: prompt(later) - prompt(earlier),
-            });
+    routes
+}
+
+impl Gatherer<'_> {
+    fn identity(&self, index: usize) -> Option<u64> {
+        self.attempts[index].request.as_ref().map(|request| request.identity)
+    }
+
+    fn sent_the_same(&self, one: usize, other: usize) -> bool {
+        self.attempts[one].route == self.attempts[other].route && self.identity(one) == self.identity(other)
+    }
+
+    fn evidence(&mut self, index: usize, last: Option<&(usize, Evidence)>) -> Evidence {
+        let (identical, before, after) = self.nearest(index);
+        let mut evidence = Evidence { identical, ..Evidence::default() };
+        // A retry sends what the attempt before it sent: its evidence is the same.
+        if let Some((earlier, known)) = last
+            && self.attempts[*earlier].plausible_prompt().is_none()
+            && self.sent_the_same(*earlier, index)
+        {
+            return Evidence { identical, ..*known };
         }
+        if identical.is_some() && !self.all {
+            return evidence;
+        }
+        let here = self.positions[index];
+        if let Some(reports) = self.routes.get_mut(&*self.attempts[index].route) {
+            let mut anchor = |span: &mut MovingSpan, from: usize, to: usize, attempt: usize| {
+                let sums = self.counted.of(span, from, to);
+                Anchor { attempt, change: sums.net, churn: sums.churn, shrunk: sums.left > 0 }
+            };
+            evidence.before = before.map(|b| anchor(&mut reports.before, self.positions[b], here, b));
+            evidence.after = after.map(|a| anchor(&mut reports.after, here, self.positions[a], a));
+        }
+        if (before.is_none() && after.is_none()) || self.all {
+            let sums = self.counted.of(&mut self.whole, 0, here);
+            evidence.whole = Some(sums.net);
+            evidence.image_tokens = u64::try_from(sums.images).unwrap_or(0);
+        }
+        evidence
     }
-    samples
+
+    /// On the route of an attempt: a report of the identical request, and the nearest others before and after it.
+    fn nearest(&self, index: usize) -> (Option<usize>, Option<usize>, Option<usize>) {
+        let Some(reports) = self.routes.get(&*self.attempts[index].route) else { return (None, None, None) };
+        let (earlier, later) = reports.reported.split_at(reports.reported.partition_point(|i| *i < index));
+        let same = |other: &&usize| self.sent_the_same(**other, index);
+        let near = later.iter().take(NEIGHBOURS).chain(earlier.iter().rev().take(NEIGHBOURS));
+        (
+            near.into_iter().find(same).copied(),
+            earlier.iter().rev().find(|other| !same(other)).copied(),
+            later.iter().find(|other| !same(other)).copied(),
+        )
+    }
+
+    fn samples(&mut self, limit: usize) -> Vec<Sample> {
+        let prompt = |i: usize| self.attempts[i].plausible_prompt().map_or(0.0, |p| p as f64);
+        let reported: Vec<usize> =
+            (0..self.attempts.len()).filter(|i| self.attempts[*i].plausible_prompt().is_some()).collect();
+        let mut samples = Vec::new();
+        let mut span = MovingSpan::default();
+        if let Some(first) = reported.first().copied() {
+            let sums = self.counted.of(&mut span, 0, self.positions[first]);
+            let (features, churn) = (sums.net, sums.churn);
+            samples.push(Sample { between: (first, first), features, churn, tokens: prompt(first) });
+        }
+        let pairs: Vec<(usize, usize)> = reported
+            .windows(2)
+            .filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)))
+            .filter(|(a, b)| self.attempts[*a].route == self.attempts[*b].route)
+            .collect();
+        let stride = pairs.len().div_ceil(limit).max(1);
+        for (earlier, later) in pairs.into_iter().step_by(stride) {
+            let sums = self.counted.of(&mut span, self.positions[earlier], self.positions[later]);
+            if sums.churn > 0.0 {
+                let (features, churn) = (sums.net, sums.churn);
+                samples.push(Sample {
+                    between: (earlier, later),
+                    features,
+                    churn,
+                    tokens: prompt(later) - prompt(earlier),
+                });
+            }
+        }
+        samples
+    }
 }

@@ -7,7 +7,7 @@ use super::evidence::Evidence;
 use super::fit::{Coefficients, MODEL_SPREAD, SESSION_SPREAD, Sample, UNFITTED, fit};
 use crate::message;
 use crate::notice::Notice;
-use crate::session::{AttemptRow, SessionRows, TokenEstimate};
+use crate::session::{AttemptRow, Outcome, SessionRows, TokenEstimate};
 
 /// A report this many times off the usual ratio of its model is not believed.
 const USUAL_FACTOR: f64 = 2.2;
@@ -76,36 +76,45 @@ pub fn session_fit(session: &SessionRows, model: Coefficients, without: Option<u
     fit(samples, model, SESSION_SPREAD)
 }
 
+/// Marks the reports of a session that cannot be right, and counts them.
+fn mark_untrusted(session: &mut SessionRows, usual: &BTreeMap<String, (f64, usize)>) -> u64 {
+    let mut untrusted = 0;
+    for attempt in &mut session.attempts {
+        let Some(ratio) = attempt.tokens_per_byte() else { continue };
+        let off = usual.get(&attempt.route.model).is_some_and(|(usual, sessions)| {
+            *sessions >= 3 && !(usual / USUAL_FACTOR..usual * USUAL_FACTOR).contains(&ratio)
+        });
+        if off || !attempt.is_plausible() {
+            attempt.usage_untrusted = true;
+            untrusted += 1;
+        }
+    }
+    untrusted
+}
+
+/// A success whose provider says that its prompt had no tokens. Failures are left out: pi-ai logs 0 for every one of them.
+fn reports_zero(attempt: &AttemptRow) -> bool {
+    attempt.outcome == Outcome::Succeeded && attempt.usage.is_some() && attempt.reported_prompt().is_none()
+}
+
 /// Marks reports that cannot be right and fills the estimate of every attempt that has evidence.
 pub fn resolve(sessions: &mut [SessionRows], notices: &mut Vec<Notice>) {
     let usual = usual_ratios(sessions);
     for session in sessions.iter_mut() {
-        let mut untrusted = 0u64;
-        for attempt in &mut session.attempts {
-            let Some(ratio) = attempt.tokens_per_byte() else { continue };
-            let off = usual.get(&attempt.route.model).is_some_and(|(usual, sessions)| {
-                *sessions >= 3 && !(usual / USUAL_FACTOR..usual * USUAL_FACTOR).contains(&ratio)
-            });
-            if off || !attempt.is_plausible() {
-                attempt.usage_untrusted = true;
-                untrusted += 1;
-            }
-        }
-        if untrusted > 0 {
-            notices.push(Notice::new(
-                "untrusted-usage",
-                message!("notices.untrusted-usage", session = &session.id, n = untrusted),
-            ));
-        }
-    }
-    for session in sessions.iter() {
-        let with_images = session.token_evidence.iter().filter(|(_, evidence)| evidence.image_tokens > 0).count();
-        if with_images > 0 {
-            notices.push(Notice::new(
+        let untrusted = mark_untrusted(session, &usual);
+        let zero = session.attempts.iter().filter(|a| reports_zero(a)).count() as u64;
+        let with_images = session.token_evidence.iter().filter(|(_, e)| e.image_tokens > 0).count() as u64;
+        let session = &session.id;
+        let told = [
+            ("untrusted-usage", untrusted, message!("notices.untrusted-usage", session = session, n = untrusted)),
+            ("zero-usage", zero, message!("notices.zero-usage", session = session, n = zero)),
+            (
                 "assumed-image-tokens",
-                message!("notices.assumed-image-tokens", session = &session.id, n = with_images),
-            ));
-        }
+                with_images,
+                message!("notices.assumed-image-tokens", session = session, n = with_images),
+            ),
+        ];
+        notices.extend(told.into_iter().filter(|(_, n, _)| *n > 0).map(|(kind, _, said)| Notice::new(kind, said)));
     }
     let fits = Fits::new(sessions);
     let mut cache: BTreeMap<String, (Coefficients, bool)> = BTreeMap::new();
@@ -212,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_zero_is_none() {
+    fn a_report_of_zero_is_none_and_is_told() {
         let mut sessions = [session("zero", 0.0)];
-        assert_eq!(untrusted(&mut sessions), (vec![false], Vec::new()));
+        assert_eq!(untrusted(&mut sessions), (vec![false], vec!["zero-usage"]));
         assert!(sessions[0].attempts.iter().all(|a| a.trusted_prompt().is_none()));
     }
 

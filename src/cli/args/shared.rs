@@ -31,7 +31,7 @@ pub struct InputArgs {
     /// The harness's settings.yaml (or cordis.patch.yml): context windows where the log states none; `scan` also lints it
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub settings: Option<PathBuf>,
-    /// Context window of a model, tokens, where the log does not state it; may be repeated
+    /// Context window of a model, tokens, where neither log nor settings nor an error states it; may be repeated
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
     pub context_window: Vec<(String, u64)>,
     /// Largest zstd window accepted, bytes

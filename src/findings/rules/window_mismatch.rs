@@ -38,9 +38,9 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     Some(draft)
 }
 
-/// The window as logged or typed, and the limit of a whole request that the provider states, where they differ.
+/// The window as logged, configured or given, and the limit of a whole request that the provider states, where they differ.
 fn stated(case: &Case<'_>) -> Option<(u64, u64)> {
-    let known = matches!(case.attempt.window_source, Some(WindowSource::Logged | WindowSource::Typed));
+    let known = case.attempt.window_source.is_some_and(|source| source != WindowSource::ErrorMessage);
     let window = case.attempt.window.filter(|window| known && *window > 0)?;
     let limit = case.text.numbers.limit_tokens.filter(|_| case.text.code == SupportedCode::ContextWindowExceeded)?;
     let differs = limit.abs_diff(window) as f64 > window as f64 * TOLERANCE;

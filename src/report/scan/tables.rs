@@ -1,14 +1,16 @@
 //! The tables of `scan`.
 
+use crate::context_window::WindowSource;
 use crate::evidence::Verdict;
 use crate::message;
+use crate::message::Message;
 use crate::redact::redact;
 use crate::report::definitions::Term;
 use crate::report::document::{Cell, Column, Table, Tone};
 use crate::report::failures::shorten;
 use crate::report::lang::Language;
 use crate::report::numbers::{grouped, optional, percent};
-use crate::session::{CompactionOutcome, Trigger};
+use crate::session::{CompactionOutcome, Route, Trigger};
 use crate::summary::Summary;
 
 pub(super) fn levels(summary: &Summary, language: Language) -> Table {
@@ -111,12 +113,36 @@ pub(super) fn routes(summary: &Summary, language: Language) -> Table {
                     percent(n.failed_attempts, n.attempts).into(),
                     grouped(n.failed_steps).into(),
                     optional(n.largest_success_tokens).into(),
-                    optional(n.window).into(),
+                    optional(n.window.map(|window| window.tokens)).into(),
                 ]
             })
             .collect(),
-        note: Some(say("scan.by-route-note")),
+        note: Some(routes_note(summary, language)),
     }
+}
+
+/// Where the windows come from: once where all have one source, else route by route.
+fn routes_note(summary: &Summary, language: Language) -> String {
+    let known: Vec<(&Route, WindowSource)> =
+        summary.by_route.iter().filter_map(|(route, n)| Some((route, n.window?.source))).collect();
+    let says = |source: WindowSource| match source {
+        WindowSource::Logged => message!("scan.window-logged"),
+        WindowSource::Settings => message!("scan.window-settings"),
+        WindowSource::ErrorMessage => message!("scan.window-from-text"),
+        WindowSource::Typed => message!("scan.window-typed"),
+    };
+    let sources: Vec<Message> = match known.as_slice() {
+        [] => return language.say("scan.by-route-note-unknown"),
+        [(_, first), others @ ..] if others.iter().all(|(_, source)| source == first) => vec![says(*first)],
+        several => {
+            let of_route = |(route, source): &(&Route, WindowSource)| {
+                let route = redact(&format!("{}/{}", route.provider, route.model)).into_owned();
+                message!("scan.window-of-route", route = route).with_message("source", says(*source))
+            };
+            several.iter().map(of_route).collect()
+        }
+    };
+    language.render(&Message::new("scan.by-route-note").with_list("sources", sources))
 }
 
 pub(super) fn retries(summary: &Summary, language: Language) -> Table {
