@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::discover::parse_log_name;
 use crate::message::{Message, Value};
-use crate::notice::Notice;
+use crate::notice::{Notice, PATHS};
 use crate::pipeline::Dataset;
 use crate::verify::Verified;
 
@@ -89,7 +89,7 @@ impl Pseudonyms {
 
     fn value(&self, name: &str, value: &mut Value) {
         match value {
-            Value::Text(text) if ["place", "other", "winner", "entry", "names"].contains(&name) => {
+            Value::Text(text) if PATHS.contains(&name) => {
                 *text = self.path(text);
             }
             Value::Text(text) => *text = self.text(text),

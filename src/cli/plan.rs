@@ -49,6 +49,7 @@ pub struct Plan {
     demo: bool,
     jobs: Option<usize>,
     read: ReadOptions,
+    posted: bool,
     windows: KnownWindows,
     typed_filters: Vec<String>,
     redact: Redact,
@@ -127,6 +128,7 @@ impl Plan {
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
             read: ReadOptions { limits, keep_duplicates: input.keep_duplicates, hash: false, evidence_for_all: false },
+            posted: false,
             windows: KnownWindows {
                 typed: input.context_window.clone(),
                 configured: config.context_windows.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect(),
@@ -157,10 +159,14 @@ impl Plan {
         Ok(dataset)
     }
 
-    /// Replaces session ids, projects and paths where `--redact strict` asks for it.
+    /// Replaces session ids, projects and paths where `--redact strict` asks for it; a page that may be posted names no
+    /// folders in its notices.
     pub fn hide_names(&self, dataset: &mut Dataset) {
         if self.is_strict() {
             Pseudonyms::default().dataset(dataset);
+        }
+        if self.posted {
+            dataset.notices.iter_mut().for_each(Notice::drop_folders);
         }
     }
 
@@ -196,6 +202,12 @@ impl Plan {
     /// Hashes the inputs while they are read, for reports that name them.
     pub fn hash_inputs(&mut self, wanted: bool) {
         self.read.hash = wanted;
+    }
+
+    /// The report is made to be posted: it names its inputs by their hashes, and no folder of this machine.
+    pub fn will_be_posted(&mut self, wanted: bool) {
+        self.hash_inputs(wanted);
+        self.posted = wanted;
     }
 
     /// What stands behind a page of `command`.

@@ -37,7 +37,7 @@ const DRAWS: u64 = 200;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs(args.format == CheckFormat::Html);
+    plan.will_be_posted(matches!(args.format, CheckFormat::Html | CheckFormat::Markdown));
     let old = read_baseline(args)?;
     let rules = rules(args, old.as_ref());
     let policy = asked_policy(args, old.as_ref())?;
@@ -249,7 +249,9 @@ fn render(args: &CheckArgs, plan: &Plan, dataset: &Dataset, result: &CheckResult
     let page = |most: usize| ci::page::page(result, most, plan.language);
     Ok(match args.format {
         CheckFormat::Table => terminal::render(&page(ci::page::MOST_ON_TERMINAL), plan.layout),
-        CheckFormat::Markdown => markdown::render(&page(ci::page::MOST_IN_SUMMARY)),
+        CheckFormat::Markdown => {
+            markdown::render(&page(ci::page::MOST_IN_SUMMARY), Some(&plan.meta(dataset, "check")), plan.language)
+        }
         CheckFormat::Html => html::render(&page(ci::page::MOST_IN_FILE), &plan.meta(dataset, "check"), plan.language),
         CheckFormat::Json => serde_json::to_string_pretty(&ci::json::CheckV1::new(result))? + "\n",
         CheckFormat::Sarif => serde_json::to_string_pretty(&ci::sarif::log(result))? + "\n",

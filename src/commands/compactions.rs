@@ -15,7 +15,7 @@ use crate::summary::Summary;
 
 pub(super) fn run(args: &CompactionsArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs(args.format == CompactionsFormat::Html);
+    plan.will_be_posted(matches!(args.format, CompactionsFormat::Html | CompactionsFormat::Markdown));
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -28,7 +28,9 @@ pub(super) fn run(args: &CompactionsArgs) -> Result<Exit> {
     let page = || page(&report, &plan.zone, plan.language);
     let text = match args.format {
         CompactionsFormat::Table => terminal::render(&page(), plan.layout),
-        CompactionsFormat::Markdown => markdown::render(&page()),
+        CompactionsFormat::Markdown => {
+            markdown::render(&page(), Some(&plan.meta(&dataset, "compactions")), plan.language)
+        }
         CompactionsFormat::Html => html::render(&page(), &plan.meta(&dataset, "compactions"), plan.language),
         CompactionsFormat::Json => serde_json::to_string_pretty(&CompactionsV1::new(&dataset, &report))? + "\n",
         CompactionsFormat::Ndjson => ndjson(&list)?,

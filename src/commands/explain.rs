@@ -14,7 +14,7 @@ use crate::explain::{Target, Versions, explain, last_messages, most_interesting}
 use crate::findings::{Rule, registry};
 use crate::message::Message;
 use crate::pipeline::Dataset;
-use crate::report::document::Page;
+use crate::report::document::{Block, Page};
 use crate::report::explain::json::ExplainV1;
 use crate::report::lang::{Language, Said};
 use crate::report::{explain as report, html, markdown, rules, terminal};
@@ -26,7 +26,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     refuse_to_show(args)?;
     let filters = FilterArgs { tz: args.tz.clone(), ..FilterArgs::default() };
     let mut plan = Plan::new(&args.input(), &filters, &args.output)?;
-    plan.hash_inputs(args.format == ExplainFormat::Html);
+    plan.will_be_posted(matches!(args.format, ExplainFormat::Html | ExplainFormat::Markdown));
     let discovery = plan.discover();
     let archives = if args.show_content { discovery.archives.clone() } else { Vec::new() };
     let mut dataset = plan.load_by_name(discovery)?;
@@ -41,16 +41,22 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
         Some(target) => Some(Target::parse(target).find(&dataset, &verdicts)?),
         None => most_interesting(&dataset, &verdicts, None),
     };
+    // The failure was named as it is called; from here on nothing tells its name.
+    plan.hide_names(&mut dataset);
     if plan.is_strict() {
-        // The failure was named as it is called; from here on nothing tells its name.
-        plan.hide_names(&mut dataset);
         verdicts = Verdicts::of(&dataset.sessions);
     }
     let exit = finished(&dataset);
     let Some(place) = place else {
         let mut page = Page::default();
-        page.text(plan.language.say("explain.nothing-failed"));
-        emit(&terminal::render(&page, plan.layout), &plan)?;
+        page.blocks.push(Block::Title(plan.language.say("explain.nothing-failed")));
+        let meta = || plan.meta(&dataset, "explain");
+        let text = match args.format {
+            ExplainFormat::Html => html::render(&page, &meta(), plan.language),
+            ExplainFormat::Markdown => markdown::render(&page, Some(&meta()), plan.language),
+            ExplainFormat::Table | ExplainFormat::Json => terminal::render(&page, plan.layout),
+        };
+        emit(&text, &plan)?;
         return Ok(exit);
     };
     let versions = Versions { dsh: args.dsh_version.clone(), pi_ai: args.pi_ai_version.clone() };
@@ -68,7 +74,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     };
     let text = match args.format {
         ExplainFormat::Table => terminal::render(&page(), plan.layout),
-        ExplainFormat::Markdown => markdown::render(&page()),
+        ExplainFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "explain")), plan.language),
         ExplainFormat::Html => html::render(&page(), &plan.meta(&dataset, "explain"), plan.language),
         ExplainFormat::Json => {
             let json = ExplainV1::new(&explained).context("the attempt did not fail")?;

@@ -13,7 +13,7 @@ use crate::report::{failures, html, markdown, terminal};
 
 pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs(args.format == FailuresFormat::Html);
+    plan.will_be_posted(matches!(args.format, FailuresFormat::Html | FailuresFormat::Markdown));
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -35,7 +35,7 @@ pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
     }
     let text = match args.format {
         FailuresFormat::Table => terminal::render(&page(), plan.layout),
-        FailuresFormat::Markdown => markdown::render(&page()),
+        FailuresFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "failures")), plan.language),
         FailuresFormat::Html => html::render(&page(), &plan.meta(&dataset, "failures"), plan.language),
         FailuresFormat::Ndjson => failures::ndjson(&rows)?,
         FailuresFormat::Csv => failures::csv(&rows)?,

@@ -19,7 +19,7 @@ use crate::policy::edits::EDITS;
 use crate::policy::{ArchiveFacts, Release, Severity, lint_text, parse_candidate, presets, schedule};
 use crate::replay::{archive_facts, policy_spans, replay};
 use crate::report::document::Page;
-use crate::report::lang::Said;
+use crate::report::lang::{Language, Said};
 use crate::report::policy::{lint_page, presets_page, schedule_page};
 use crate::report::policy_json::{PolicyLintV1, PolicyScheduleV1, PolicyShowV1, PresetsV1};
 use crate::report::terminal::Layout;
@@ -44,7 +44,8 @@ fn show(args: &PolicyShowArgs) -> Result<Exit> {
     let spans = policy_spans(&dataset.sessions);
     let report = replay(&dataset.sessions);
     let page = || policy_show::page(&spans, &report, args.mismatches, &plan.zone, plan.language);
-    let text = render(args.format, plan.layout, page, || PolicyShowV1::new(&dataset, &spans, &report))?;
+    let text =
+        render(args.format, (plan.layout, plan.language), page, || PolicyShowV1::new(&dataset, &spans, &report))?;
     emit(&text, &plan)?;
     let exit = finished(&dataset);
     let disagrees = exit == Exit::Clean && !report.mismatches.is_empty();
@@ -53,13 +54,13 @@ fn show(args: &PolicyShowArgs) -> Result<Exit> {
 
 fn render<T: serde::Serialize>(
     format: PolicyFormat,
-    layout: Layout,
+    (layout, language): (Layout, Language),
     page: impl FnOnce() -> Page,
     json: impl FnOnce() -> T,
 ) -> Result<String> {
     Ok(match format {
         PolicyFormat::Table => terminal::render(&page(), layout),
-        PolicyFormat::Markdown => markdown::render(&page()),
+        PolicyFormat::Markdown => markdown::render(&page(), None, language),
         PolicyFormat::Json => serde_json::to_string_pretty(&json())? + "\n",
     })
 }
@@ -75,7 +76,7 @@ fn lint(args: &PolicyLintArgs) -> Result<Exit> {
     let attempts = facts.as_ref().map(|facts| facts.routes.values().map(|route| route.attempts).sum());
     let page = || lint_page(&name, &hits, attempts, args.output.language());
     let json = || PolicyLintV1::new(&name, release.to_string(), attempts, &hits);
-    let out = render(args.format, layout(&args.output), page, json)?;
+    let out = render(args.format, (layout(&args.output), args.output.language()), page, json)?;
     emit_for(&out, &args.output)?;
     let refused = hits.iter().any(|hit| hit.severity == Severity::Error);
     Ok(if refused { Exit::Findings } else { Exit::Clean })
@@ -120,16 +121,16 @@ fn facts_of(args: &PolicyLintArgs) -> Result<Option<ArchiveFacts>> {
 }
 
 fn print_schedule(args: &PolicyScheduleArgs) -> Result<Exit> {
-    let layout = layout(&args.output);
     let language = args.output.language();
+    let manner = (layout(&args.output), language);
     let out = if args.list {
         let presets = presets::all();
-        render(args.format, layout, || presets_page(&presets, &EDITS, language), || PresetsV1::new(&presets, &EDITS))?
+        render(args.format, manner, || presets_page(&presets, &EDITS, language), || PresetsV1::new(&presets, &EDITS))?
     } else {
         let candidate = parse_candidate(&args.policy, &|_| None).map_err(|error| Said(error.message()))?;
         let table = schedule(&candidate.policy, usize::from(args.rows), args.retry_after_ms);
         let json = || PolicyScheduleV1::new(&candidate, &table, args.retry_after_ms);
-        render(args.format, layout, || schedule_page(&candidate, &table, language), json)?
+        render(args.format, manner, || schedule_page(&candidate, &table, language), json)?
     };
     emit_for(&out, &args.output)?;
     Ok(Exit::Clean)

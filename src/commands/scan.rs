@@ -21,7 +21,7 @@ use crate::summary::Summary;
 
 pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs(args.format == ScanFormat::Html);
+    plan.will_be_posted(matches!(args.format, ScanFormat::Html | ScanFormat::Markdown));
     let chosen = plan.config.selection(args.rules.only.clone(), args.rules.ignore.clone());
     let selection = chosen.checked().map_err(Said)?;
     let dataset = plan.load()?;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     }
     let text = match args.format {
         ScanFormat::Table => terminal::render(&page(), plan.layout),
-        ScanFormat::Markdown => markdown::render(&page()),
+        ScanFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "scan")), plan.language),
         ScanFormat::Html => html::render(&page(), &plan.meta(&dataset, "scan"), plan.language),
         ScanFormat::Json => serde_json::to_string_pretty(&ScanV1::new(&dataset, &summary, &found.findings))? + "\n",
     };

@@ -25,7 +25,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     // Files are read before the logs: a wrong name is told at once.
     let mut asked = args.policies.iter().map(|policy| ask(policy)).collect::<Result<Vec<_>>>()?;
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
-    plan.hash_inputs(args.format == WhatIfFormat::Html);
+    plan.will_be_posted(matches!(args.format, WhatIfFormat::Html | WhatIfFormat::Markdown));
     let dataset = plan.load()?;
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
@@ -49,7 +49,9 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     let page = || pages::page(&answer, advice.as_ref(), &replayed, plan.language);
     let text = match args.format {
         WhatIfFormat::Table => terminal::render(&page(), plan.layout),
-        WhatIfFormat::Markdown => markdown::render(&page()),
+        WhatIfFormat::Markdown => {
+            markdown::render(&page(), Some(&plan.meta(&dataset, "policy what-if")), plan.language)
+        }
         WhatIfFormat::Html => html::render(&page(), &plan.meta(&dataset, "policy what-if"), plan.language),
         WhatIfFormat::Json => {
             let json = WhatIfV1::new(&answer, advice.as_ref(), &replayed, exit == Exit::Partial);

@@ -159,37 +159,71 @@ fn round(observations: &[Observation], names: &Names) -> Vec<Effect> {
     effects
 }
 
-/// Events and trials by stratum, cluster and value, and by stratum and cluster alone.
-#[derive(Default)]
+/// Failures and steps by stratum and cluster, and by value inside them.
 struct Cells {
-    by_level: BTreeMap<(usize, usize), BTreeMap<usize, Rate>>,
+    cells: Vec<Cell>,
+    /// By value, over all cells.
+    totals: Vec<Rate>,
+}
+
+struct Cell {
+    stratum: usize,
+    cluster: usize,
+    all: Rate,
+    by_level: Vec<(usize, Rate)>,
+}
+
+impl Rate {
+    fn merge(&mut self, other: Self) {
+        self.failures += other.failures;
+        self.steps += other.steps;
+    }
+
+    fn without(self, part: Self) -> Self {
+        Self { failures: self.failures - part.failures, steps: self.steps - part.steps }
+    }
 }
 
 impl Cells {
     fn of(observations: &[Observation], column: usize, cluster: impl Fn(&Observation) -> usize) -> Self {
-        let mut cells = Self::default();
-        for observation in observations {
-            let Some(level) = observation.levels[column] else { continue };
-            let cell = cells.by_level.entry((observation.stratum, cluster(observation))).or_default();
-            let rate = cell.entry(level).or_default();
-            rate.steps += 1;
-            rate.failures += u64::from(observation.met_failure);
+        let place = |o: &Observation| Some((o.stratum, cluster(o), o.levels[column]?, o.met_failure));
+        let mut places: Vec<(usize, usize, usize, bool)> = observations.iter().filter_map(place).collect();
+        places.sort_unstable();
+        let levels = places.iter().map(|(_, _, level, _)| level + 1).max().unwrap_or(0);
+        let mut totals = vec![Rate::default(); levels];
+        let mut cells: Vec<Cell> = Vec::new();
+        for same_cell in places.chunk_by(|left, right| (left.0, left.1) == (right.0, right.1)) {
+            let (stratum, cluster, ..) = same_cell[0];
+            let mut cell = Cell { stratum, cluster, all: Rate::default(), by_level: Vec::new() };
+            for same_level in same_cell.chunk_by(|left, right| left.2 == right.2) {
+                let failures = same_level.iter().filter(|(.., met_failure)| *met_failure).count() as u64;
+                let rate = Rate { failures, steps: same_level.len() as u64 };
+                cell.all.merge(rate);
+                totals[same_level[0].2].merge(rate);
+                cell.by_level.push((same_level[0].2, rate));
+            }
+            cells.push(cell);
         }
-        cells
+        Self { cells, totals }
+    }
+
+    /// Steps with a value, and with another one.
+    fn sides(&self, level: usize) -> (Rate, Rate) {
+        let mut all = Rate::default();
+        self.totals.iter().for_each(|rate| all.merge(*rate));
+        let with = self.totals.get(level).copied().unwrap_or_default();
+        (with, all.without(with))
     }
 
     /// One value against all others.
     fn units(&self, level: usize) -> Vec<ScanUnit> {
-        let mut units = Vec::new();
-        for ((stratum, cluster), levels) in &self.by_level {
-            for exposed in [true, false] {
-                let mut rate = Rate::default();
-                for (_, part) in levels.iter().filter(|(known, _)| (**known == level) == exposed) {
-                    rate.steps += part.steps;
-                    rate.failures += part.failures;
-                }
+        let mut units = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            let with =
+                cell.by_level.iter().find(|(known, _)| *known == level).map_or(Rate::default(), |(_, rate)| *rate);
+            for (exposed, rate) in [(true, with), (false, cell.all.without(with))] {
                 if rate.steps > 0 {
-                    let (stratum, cluster) = (*stratum, *cluster);
+                    let (stratum, cluster) = (cell.stratum, cell.cluster);
                     units.push(ScanUnit { stratum, cluster, exposed, events: rate.failures, trials: rate.steps });
                 }
             }
@@ -200,21 +234,14 @@ impl Cells {
 
 /// `None` where the data cannot tell: too few failures to be expected, sessions, or days.
 fn effect(column: Column, (level, name): (usize, &str), by_session: &Cells, by_stretch: &Cells) -> Option<Effect> {
-    let units = by_session.units(level);
-    let side = |exposed: bool| {
-        units.iter().filter(|unit| unit.exposed == exposed).fold(Rate::default(), |sum, unit| Rate {
-            failures: sum.failures + unit.events,
-            steps: sum.steps + unit.trials,
-        })
-    };
-    let (with, without) = (side(true), side(false));
+    let (with, without) = by_session.sides(level);
     let all = Rate { failures: with.failures + without.failures, steps: with.steps + without.steps };
     let expected = all.value()? * with.steps.min(without.steps) as f64;
     if expected < FEWEST_EXPECTED {
         return None;
     }
     let enough = |pooled: &PooledRatio| pooled.clusters.0.min(pooled.clusters.1) >= FEWEST_CLUSTERS;
-    let sessions = pooled_rate_ratio(&units, Level::NINETY_FIVE).filter(enough)?;
+    let sessions = pooled_rate_ratio(&by_session.units(level), Level::NINETY_FIVE).filter(enough)?;
     let stretches = pooled_rate_ratio(&by_stretch.units(level), Level::NINETY_FIVE).filter(enough);
     // An hour of one day is that day, not the hour.
     if column == Column::Hour && stretches.is_none() {

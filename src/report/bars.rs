@@ -113,12 +113,13 @@ mod tests {
     use crate::report::terminal::Layout;
 
     fn chart(scale: Scale, series: &[(&str, &[f64])]) -> Chart {
-        let axis = |scale| Axis { label: String::new(), scale };
+        let axis = |scale| Axis::new("", scale);
         let of = |(name, values): &(&str, &[f64])| Series {
             name: (*name).to_owned(),
             mark: Mark::Bar,
             tone: Tone::Bad,
             points: values.iter().enumerate().map(|(i, y)| Point { x: i as f64, y: *y, interval: None }).collect(),
+            tag: None,
         };
         Chart {
             title: String::new(),

@@ -2,12 +2,14 @@
 //! Out: charts in words, each with the sentence that it shows.
 //! Always: nothing is counted here; a chart without data is left out.
 
+use super::definitions::Term;
 use super::document::{Axis, Chart, Mark, Point, Scale, Series, Tone};
 use super::lang::Language;
 use super::numbers::{grouped, span};
-use crate::charts::{Charts, DELAY_ENDS, FILL_ENDS};
+use crate::charts::{Charts, DELAY_ENDS, DelayBand, FILL_ENDS};
 use crate::message;
 use crate::redact::redact;
+use crate::simulate::what_if::WhatIf;
 
 /// Failed attempts over time, by code.
 pub fn over_time(charts: &Charts, language: Language) -> Option<Chart> {
@@ -21,6 +23,7 @@ pub fn over_time(charts: &Charts, language: Language) -> Option<Chart> {
         mark: Mark::Bar,
         tone: Tone::Plain,
         points: (0..bins).map(|bin| point(data.start as f64 + data.bin_ms as f64 * bin as f64, counts[bin])).collect(),
+        tag: None,
     });
     Some(Chart {
         title: language.say("charts.over-time"),
@@ -30,8 +33,8 @@ pub fn over_time(charts: &Charts, language: Language) -> Option<Chart> {
             most = grouped(most),
             bin = span(data.bin_ms)
         )),
-        x: Axis { label: language.render(&message!("charts.time", bin = span(data.bin_ms))), scale: Scale::Time },
-        y: Axis { label: language.say("charts.failed-attempts"), scale: Scale::Linear },
+        x: Axis::new(language.render(&message!("charts.time", bin = span(data.bin_ms))), Scale::Time),
+        y: Axis::new(language.say("charts.failed-attempts"), Scale::Linear).means(Term::Attempt),
         series: series.collect(),
         levels: Vec::new(),
     })
@@ -42,7 +45,8 @@ fn point(x: f64, count: u64) -> Point {
 }
 
 fn bars(name: String, tone: Tone, counts: impl Iterator<Item = u64>) -> Series {
-    Series { name, mark: Mark::Bar, tone, points: counts.enumerate().map(|(i, n)| point(i as f64, n)).collect() }
+    let points = counts.enumerate().map(|(i, n)| point(i as f64, n)).collect();
+    Series { name, mark: Mark::Bar, tone, points, tag: None }
 }
 
 fn fill_names() -> Vec<String> {
@@ -73,8 +77,8 @@ pub fn fill(charts: &Charts, language: Language) -> Option<Chart> {
             let unknown = if charts.unsized_attempts > 0 { language.render(&unknown) } else { String::new() };
             language.render(&said) + &unknown
         },
-        x: Axis { label: language.say("charts.fill-axis"), scale: Scale::Categories(fill_names()) },
-        y: Axis { label: language.say("charts.attempts"), scale: Scale::Linear },
+        x: Axis::new(language.say("charts.fill-axis"), Scale::Categories(fill_names())).means(Term::Fill),
+        y: Axis::new(language.say("charts.attempts"), Scale::Linear).means(Term::Attempt),
         series: vec![
             bars(language.say("charts.failed"), Tone::Bad, charts.fill.iter().map(|b| b.failed)),
             bars(language.say("charts.succeeded"), Tone::Good, charts.fill.iter().map(|b| b.succeeded)),
@@ -98,9 +102,15 @@ pub fn fill_rate(charts: &Charts, language: Language) -> Option<Chart> {
     (failed > 0 && points.len() > 1).then(|| Chart {
         title: language.say("charts.fill-rate"),
         alternative: language.say("charts.fill-rate-says"),
-        x: Axis { label: language.say("charts.fill-axis"), scale: Scale::Categories(fill_names()) },
-        y: Axis { label: language.say("charts.failure-rate"), scale: Scale::Linear },
-        series: vec![Series { name: language.say("charts.failure-rate"), mark: Mark::Dot, tone: Tone::Bad, points }],
+        x: Axis::new(language.say("charts.fill-axis"), Scale::Categories(fill_names())).means(Term::Fill),
+        y: Axis::new(language.say("charts.failure-rate"), Scale::Linear).means(Term::Share),
+        series: vec![Series {
+            name: language.say("charts.failure-rate"),
+            mark: Mark::Dot,
+            tone: Tone::Bad,
+            points,
+            tag: None,
+        }],
         levels: Vec::new(),
     })
 }
@@ -111,8 +121,11 @@ pub fn retries(charts: &Charts, language: Language) -> Option<Chart> {
     let failed: u64 = charts.delay.iter().map(|b| b.failed).sum();
     let other: u64 = charts.delay.iter().map(|b| b.other).sum();
     let total = succeeded + failed + other;
+    // Waits that no policy of the archive makes would only press the others together.
+    let filled = |band: &DelayBand| band.succeeded + band.failed + band.other > 0;
+    let shown = &charts.delay[..charts.delay.iter().rposition(filled).map_or(0, |last| last + 1)];
     let mut low = 0.0;
-    let names = DELAY_ENDS.iter().map(|end| {
+    let names = DELAY_ENDS.iter().take(shown.len()).map(|end| {
         let name = if end.is_finite() { format!("{low}–{end} s") } else { format!("> {low} s") };
         low = *end;
         name
@@ -127,13 +140,42 @@ pub fn retries(charts: &Charts, language: Language) -> Option<Chart> {
             failed = grouped(failed),
             other = grouped(other)
         )),
-        x: Axis { label: language.say("charts.delay"), scale: Scale::Categories(names) },
-        y: Axis { label: language.say("charts.retries-axis"), scale: Scale::Linear },
+        x: Axis::new(language.say("charts.delay"), Scale::Categories(names)).means(Term::AddedWait),
+        y: Axis::new(language.say("charts.retries-axis"), Scale::Linear).means(Term::Retry),
         series: vec![
-            bars(language.say("charts.failed"), Tone::Bad, charts.delay.iter().map(|b| b.failed)),
-            bars(language.say("charts.succeeded"), Tone::Good, charts.delay.iter().map(|b| b.succeeded)),
-            bars(language.say("charts.no-attempt"), Tone::Faint, charts.delay.iter().map(|b| b.other)),
+            bars(language.say("charts.failed"), Tone::Bad, shown.iter().map(|b| b.failed)),
+            bars(language.say("charts.succeeded"), Tone::Good, shown.iter().map(|b| b.succeeded)),
+            bars(language.say("charts.no-attempt"), Tone::Faint, shown.iter().map(|b| b.other)),
         ],
+        levels: Vec::new(),
+    })
+}
+
+/// Policies: turns saved against the wait they add, with bounds.
+pub fn policies(answer: &WhatIf, language: Language) -> Option<Chart> {
+    let series = answer.policies.iter().enumerate().map(|(index, policy)| {
+        let number = (index + 1).to_string();
+        let y = policy.net_for_ranking();
+        let point = Point {
+            x: policy.wait_total_ms / 1e3 / answer.chains as f64,
+            y,
+            interval: Some((policy.net.pessimistic, policy.net.optimistic)),
+        };
+        let tone = if answer.best == Some(index) { Tone::Good } else { Tone::Plain };
+        Series {
+            name: format!("{number}: {}", policy.name),
+            mark: Mark::Dot,
+            tone,
+            points: vec![point],
+            tag: Some(number),
+        }
+    });
+    (answer.chains > 0 && answer.policies.len() > 1).then(|| Chart {
+        title: language.say("charts.policies"),
+        alternative: language.say("charts.policies-says"),
+        x: Axis::new(language.say("charts.policies-wait"), Scale::Linear).means(Term::AddedWait),
+        y: Axis::new(language.say("charts.policies-net"), Scale::Linear).means(Term::NetTurns),
+        series: series.collect(),
         levels: Vec::new(),
     })
 }

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::correlation::{paragraph, ratio_cells, study_cells, windows_table};
+use super::definitions::Term;
 use super::document::{Axis, Block, Cell, Chart, Column, Mark, Page, Point, Scale, Series, Table, Tone};
 use super::failures::shorten;
 use super::lang::Language;
@@ -51,9 +52,10 @@ pub fn page(report: &Report<'_>, zone: &TimeZone, language: Language) -> Page {
         let sentence = message!("compactions.left-out", n = grouped(left_out), total = grouped(total));
         page.text(Cell::toned(language.render(&sentence), Tone::Faint));
     }
+    page.blocks.push(Block::Chart(chart(report.study, language)));
     page.blocks.push(Block::Table(windows_table(&report.summary.windows, &report.study.windows, true, language)));
     page.blocks.push(Block::Table(any_failure(report.study, language)));
-    page.blocks.push(Block::Chart(chart(report.study, language)));
+    page.blocks.push(Block::Fold(language.say("compactions.details")));
     page.blocks.push(Block::Table(by_trigger(report, language)));
     page.blocks.push(Block::Table(runs(report.list, language)));
     page.blocks.push(Block::Table(list(report.list, zone, language)));
@@ -79,13 +81,13 @@ fn any_failure(study: &CompactionStudy, language: Language) -> Table {
     Table {
         title: say("compactions.any-failure"),
         columns: vec![
-            Column::text(say("compactions.window"), 0),
-            Column::number(say("compactions.begin-inside"), 1),
-            Column::number(say("compactions.rate-inside"), 0),
-            Column::number(say("compactions.rate-elsewhere"), 0),
-            Column::number(say("compactions.times"), 0),
-            Column::number(say("compactions.interval"), 0),
-            Column::number(say("compactions.p"), 1),
+            Column::text(say("compactions.window"), 0).means(Term::AfterCompaction),
+            Column::number(say("compactions.begin-inside"), 1).means(Term::Step),
+            Column::number(say("compactions.rate-inside"), 0).means(Term::Share),
+            Column::number(say("compactions.rate-elsewhere"), 0).means(Term::Share),
+            Column::number(say("compactions.times"), 0).means(Term::Ratio),
+            Column::number(say("compactions.interval"), 0).means(Term::Ratio),
+            Column::number(say("compactions.p"), 1).means(Term::PValue),
         ],
         rows: if same {
             Vec::new()
@@ -128,13 +130,14 @@ fn chart(study: &CompactionStudy, language: Language) -> Chart {
             after_steps = grouped(after.steps),
             after_rate = percent(after.failures, after.steps),
         )),
-        x: Axis { label: language.say("compactions.chart-x"), scale: Scale::Linear },
-        y: Axis { label: language.say("compactions.chart-y"), scale: Scale::Linear },
+        x: Axis::new(language.say("compactions.chart-x"), Scale::Linear).means(Term::AfterCompaction),
+        y: Axis::new(language.say("compactions.chart-y"), Scale::Linear).means(Term::Share),
         series: vec![Series {
             name: language.say("compactions.chart-series"),
             mark: Mark::Dot,
             tone: Tone::Bad,
             points: points.collect(),
+            tag: None,
         }],
         levels: overall.map(|rate| (language.say("compactions.chart-overall"), rate)).into_iter().collect(),
     }
@@ -189,16 +192,16 @@ fn by_trigger(report: &Report<'_>, language: Language) -> Table {
     Table {
         title: say("compactions.by-trigger"),
         columns: vec![
-            Column::text(say("compactions.trigger"), 0),
-            Column::number(say("compactions.started"), 0),
-            Column::number(say("compactions.done"), 0),
-            Column::number(say("compactions.failed"), 0),
-            Column::number(say("compactions.open"), 0),
-            Column::number(say("compactions.median-duration"), 2),
-            Column::number(say("compactions.tokens-before"), 1),
-            Column::number(say("compactions.tokens-after"), 1),
-            Column::number(say("compactions.times"), 1),
-            Column::number(say("compactions.interval"), 1),
+            Column::text(say("compactions.trigger"), 0).means(Term::Compaction),
+            Column::number(say("compactions.started"), 0).means(Term::Compaction),
+            Column::number(say("compactions.done"), 0).means(Term::Compaction),
+            Column::number(say("compactions.failed"), 0).means(Term::Compaction),
+            Column::number(say("compactions.open"), 0).means(Term::Compaction),
+            Column::number(say("compactions.median-duration"), 2).means(Term::Compaction),
+            Column::number(say("compactions.tokens-before"), 1).means(Term::PromptTokens),
+            Column::number(say("compactions.tokens-after"), 1).means(Term::PromptTokens),
+            Column::number(say("compactions.times"), 1).means(Term::Ratio),
+            Column::number(say("compactions.interval"), 1).means(Term::Ratio),
         ],
         rows,
         note: Some(say("compactions.by-trigger-note")),
@@ -215,11 +218,11 @@ fn runs(list: &CompactionList<'_>, language: Language) -> Table {
     Table {
         title: say("compactions.runs"),
         columns: vec![
-            Column::text(say("compactions.session"), 0),
+            Column::text(say("compactions.session"), 0).means(Term::Session),
             Column::text(say("compactions.kind"), 0),
-            Column::number(say("compactions.count"), 0),
-            Column::number(say("compactions.seqs"), 1),
-            Column::text(say("compactions.code"), 2),
+            Column::number(say("compactions.count"), 0).means(Term::Compaction),
+            Column::number(say("compactions.seqs"), 1).means(Term::Seq),
+            Column::text(say("compactions.code"), 2).means(Term::Code),
         ],
         rows: list
             .runs
@@ -245,17 +248,17 @@ fn list(list: &CompactionList<'_>, zone: &TimeZone, language: Language) -> Table
     Table {
         title: say("compactions.list"),
         columns: vec![
-            Column::text(say("compactions.session"), 0),
-            Column::number(say("compactions.seqs"), 0),
+            Column::text(say("compactions.session"), 0).means(Term::Session),
+            Column::number(say("compactions.seqs"), 0).means(Term::Seq),
             Column::text(say("compactions.time"), 4),
-            Column::text(say("compactions.trigger"), 0),
+            Column::text(say("compactions.trigger"), 0).means(Term::Compaction),
             Column::text(say("compactions.outcome"), 0),
-            Column::text(say("compactions.code"), 2),
-            Column::number(say("compactions.duration"), 3),
-            Column::number(say("compactions.tokens-before"), 1),
-            Column::number(say("compactions.tokens-after"), 1),
-            Column::number(say("compactions.caused-by"), 3),
-            Column::text(say("compactions.next-failure"), 1),
+            Column::text(say("compactions.code"), 2).means(Term::Code),
+            Column::number(say("compactions.duration"), 3).means(Term::Compaction),
+            Column::number(say("compactions.tokens-before"), 1).means(Term::PromptTokens),
+            Column::number(say("compactions.tokens-after"), 1).means(Term::PromptTokens),
+            Column::number(say("compactions.caused-by"), 3).means(Term::Seq),
+            Column::text(say("compactions.next-failure"), 1).means(Term::AfterCompaction),
         ],
         rows: list.listed.iter().take(SHOWN).map(|listed| row(listed, zone, language)).collect(),
         note: (more > 0).then(|| language.render(&message!("compactions.list-note", n = grouped(more as u64)))),

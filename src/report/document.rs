@@ -94,6 +94,21 @@ pub struct Table {
     pub note: Option<String>,
 }
 
+/// Something that stands apart on a page: its sentence, what is known about it, and details that fold away.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Card {
+    /// How bad it is, in a word.
+    pub badge: Cell,
+    /// What it says.
+    pub title: String,
+    /// Its id, as it is typed.
+    pub id: String,
+    /// What is always shown.
+    pub blocks: Vec<Block>,
+    /// Headings with what folds away under them.
+    pub folded: Vec<(String, Vec<Block>)>,
+}
+
 /// What the numbers along an axis are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
@@ -112,6 +127,21 @@ pub struct Axis {
     pub label: String,
     /// How it is divided.
     pub scale: Scale,
+    /// What its values mean.
+    pub term: Option<Term>,
+}
+
+impl Axis {
+    /// An axis without a definition.
+    pub fn new(label: impl Into<String>, scale: Scale) -> Self {
+        Self { label: label.into(), scale, term: None }
+    }
+
+    /// The same axis with the definition of its values.
+    #[must_use]
+    pub fn means(self, term: Term) -> Self {
+        Self { term: Some(term), ..self }
+    }
 }
 
 /// How the points of a series are drawn.
@@ -147,6 +177,8 @@ pub struct Series {
     pub tone: Tone,
     /// The points, by x.
     pub points: Vec<Point>,
+    /// What stands beside its only point, where there are many such series; the legend has the name.
+    pub tag: Option<String>,
 }
 
 /// A chart. Every renderer can also show its numbers as a table.
@@ -179,6 +211,8 @@ pub enum Block {
     List(Vec<Cell>),
     /// A table; an empty one is not shown.
     Table(Table),
+    /// Something that stands apart.
+    Card(Box<Card>),
     /// Text whose line breaks and spaces stand as they are.
     Verbatim(String),
     /// A chart.

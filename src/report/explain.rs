@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 
+use super::definitions::Term;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::failures::shorten;
 use super::lang::Language;
@@ -152,8 +153,8 @@ impl Writer {
             title: String::new(),
             columns: vec![
                 Column::text(say("explain.column-part"), 0),
-                Column::number(say("explain.column-characters"), 0),
-                Column::number(say("explain.column-share"), 0),
+                Column::number(say("explain.column-characters"), 0).means(Term::PromptTokens),
+                Column::number(say("explain.column-share"), 0).means(Term::Share),
                 Column::text("", 1),
             ],
             rows,

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::document::{Block, Cell, Column, Table, Tone};
+use super::definitions::Term;
+use super::document::{Block, Card, Cell, Column, Table, Tone};
 use super::lang::Language;
 use super::numbers::grouped;
 use crate::evidence::FixableBy;
@@ -31,7 +32,7 @@ pub fn brief(found: &Found, language: Language) -> Vec<Block> {
         found.headline.iter().map(|m| Block::Text(Cell::toned(language.render(m), Tone::Strong))).collect();
     blocks.push(Block::Heading(language.render(&heading(&found.findings))));
     if found.in_full {
-        blocks.extend(found.findings.iter().flat_map(|finding| full(finding, language)));
+        blocks.extend(found.findings.iter().map(|finding| Block::Card(Box::new(card(finding, language)))));
         return blocks;
     }
     let (notes, shown): (Vec<&Finding>, Vec<&Finding>) =
@@ -58,35 +59,42 @@ pub fn brief(found: &Found, language: Language) -> Vec<Block> {
 }
 
 /// One finding with everything that is known about it.
-pub fn full(finding: &Finding, language: Language) -> Vec<Block> {
+fn card(finding: &Finding, language: Language) -> Card {
     let say = |message: Message| language.render(&message);
-    let mut blocks = vec![Block::Heading(say(line(finding)))];
-    let facts = [
-        message!("findings.confidence").with_message("text", confidence(finding.confidence)),
-        message!("findings.fixable").with_message("who", fixable(finding.fixable_by)),
-    ];
-    blocks.extend(facts.map(|fact| Block::Text(Cell::toned(say(fact), Tone::Faint))));
+    let known = message!("findings.known")
+        .with_message("confidence", confidence(finding.confidence))
+        .with_message("who", fixable(finding.fixable_by));
+    let mut blocks = vec![Block::Text(Cell::toned(say(known), Tone::Faint))];
     blocks.push(Block::List(finding.seen.iter().map(|m| language.render(m).into()).collect()));
     blocks.push(Block::Text(say(message!("findings.why").with_message("text", finding.why.clone())).into()));
     for advice in &finding.advice {
         blocks.push(Block::Text(say(message!("findings.do").with_message("text", advice.clone())).into()));
     }
+    let mut folded = Vec::new();
     if let Some(settings) = &finding.settings {
-        blocks.push(Block::Text(language.say("findings.paste").into()));
-        blocks.push(Block::Verbatim(settings.trim_end().to_owned()));
+        folded.push((language.say("findings.paste"), vec![Block::Verbatim(settings.trim_end().to_owned())]));
     }
-    blocks.push(Block::Table(routes(finding, language)));
-    blocks.push(Block::Table(examples(finding, language)));
-    blocks
+    if !finding.examples.is_empty() {
+        let n = grouped(finding.examples.len() as u64);
+        let tables = vec![Block::Table(routes(finding, language)), Block::Table(examples(finding, language))];
+        folded.push((say(message!("findings.examples", n = n)), tables));
+    }
+    Card {
+        badge: Cell::toned(language.render(&severity(finding.severity)), tone(finding.severity)),
+        title: say(finding.title.clone()),
+        id: say(id(finding)),
+        blocks,
+        folded,
+    }
 }
 
 fn routes(finding: &Finding, language: Language) -> Table {
     Table {
-        title: language.say("findings.by-route"),
+        title: String::new(),
         columns: vec![
-            Column::text(language.say("findings.column-provider"), 0),
-            Column::text(language.say("findings.column-model"), 0),
-            Column::number(language.say("findings.column-count"), 0),
+            Column::text(language.say("findings.column-provider"), 0).means(Term::Route),
+            Column::text(language.say("findings.column-model"), 0).means(Term::Route),
+            Column::number(language.say("findings.column-count"), 0).means(Term::Finding),
         ],
         rows: finding
             .routes
@@ -101,10 +109,10 @@ fn routes(finding: &Finding, language: Language) -> Table {
 
 fn examples(finding: &Finding, language: Language) -> Table {
     Table {
-        title: language.say("findings.examples"),
+        title: String::new(),
         columns: vec![
-            Column::text(language.say("findings.column-session"), 0),
-            Column::number(language.say("findings.column-seq"), 0),
+            Column::text(language.say("findings.column-session"), 0).means(Term::Session),
+            Column::number(language.say("findings.column-seq"), 0).means(Term::Seq),
             Column::text(language.say("findings.column-what"), 0),
         ],
         rows: finding
@@ -140,14 +148,18 @@ fn heading(findings: &[Finding]) -> Message {
 
 /// Severity, title and id of a finding on one line.
 pub fn line(finding: &Finding) -> Message {
+    Message::new("findings.line")
+        .with_message("severity", severity(finding.severity))
+        .with_message("title", finding.title.clone())
+        .with_message("id", id(finding))
+}
+
+fn id(finding: &Finding) -> Message {
     let id = match finding.life_cycle {
         LifeCycle::Stable => Message::new("findings.id-stable"),
         LifeCycle::Preview => Message::new("findings.id-preview"),
     };
-    Message::new("findings.line")
-        .with_message("severity", severity(finding.severity))
-        .with_message("title", finding.title.clone())
-        .with_message("id", id.with("id", finding.id))
+    id.with("id", finding.id)
 }
 
 /// The word for a severity.

@@ -3,6 +3,7 @@
 //! Always: renderers never compute; what they print was counted or estimated before.
 
 mod bars;
+mod characters;
 pub mod charts;
 pub mod ci;
 pub mod classify;

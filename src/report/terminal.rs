@@ -21,16 +21,21 @@ pub struct Layout {
 /// Renders a page.
 pub fn render(page: &Page, layout: Layout) -> String {
     let mut out = String::new();
-    for block in &page.blocks {
+    push_blocks(&mut out, &page.blocks, layout);
+    out
+}
+
+fn push_blocks(out: &mut String, blocks: &[Block], layout: Layout) {
+    for block in blocks {
         match block {
-            Block::Title(text) => push_paragraph(&mut out, &Cell::toned(text.clone(), Tone::Strong), layout, ""),
+            Block::Title(text) => push_paragraph(out, &Cell::toned(text.clone(), Tone::Strong), layout, ""),
             Block::Heading(text) => {
                 out.push('\n');
-                push_paragraph(&mut out, &Cell::toned(text.clone(), Tone::Strong), layout, "");
+                push_paragraph(out, &Cell::toned(text.clone(), Tone::Strong), layout, "");
             }
-            Block::Text(cell) => push_paragraph(&mut out, cell, layout, ""),
-            Block::List(cells) => cells.iter().for_each(|cell| push_paragraph(&mut out, cell, layout, "• ")),
-            Block::Table(table) => grid::push(&mut out, table, layout),
+            Block::Text(cell) => push_paragraph(out, cell, layout, ""),
+            Block::List(cells) => cells.iter().for_each(|cell| push_paragraph(out, cell, layout, "• ")),
+            Block::Table(table) => grid::push(out, table, layout),
             Block::Verbatim(text) => {
                 out.push_str(text);
                 out.push('\n');
@@ -38,13 +43,22 @@ pub fn render(page: &Page, layout: Layout) -> String {
             Block::Fold(_) | Block::Picture(_) => {}
             Block::Chart(chart) => {
                 out.push('\n');
-                push_paragraph(&mut out, &Cell::toned(chart.title.clone(), Tone::Strong), layout, "");
+                push_paragraph(out, &Cell::toned(chart.title.clone(), Tone::Strong), layout, "");
                 out.push_str(&super::bars::draw(chart, layout));
-                push_paragraph(&mut out, &Cell::toned(chart.alternative.clone(), Tone::Faint), layout, "");
+                push_paragraph(out, &Cell::toned(chart.alternative.clone(), Tone::Faint), layout, "");
+            }
+            Block::Card(card) => {
+                out.push('\n');
+                let title = Cell::toned(format!("{}: {} [{}]", card.badge.text, card.title, card.id), card.badge.tone);
+                push_paragraph(out, &title, layout, "");
+                push_blocks(out, &card.blocks, layout);
+                for (title, blocks) in &card.folded {
+                    push_paragraph(out, &Cell::toned(title.clone(), Tone::Strong), layout, "");
+                    push_blocks(out, blocks, layout);
+                }
             }
         }
     }
-    out
 }
 
 fn push_paragraph(out: &mut String, cell: &Cell, layout: Layout, bullet: &str) {

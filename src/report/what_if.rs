@@ -1,5 +1,6 @@
 //! The page of `policy what-if`.
 
+use super::definitions::Term;
 use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::lang::Language;
 use super::numbers::grouped;
@@ -18,6 +19,10 @@ pub fn page(answer: &WhatIf, advice: Option<&Recommendation>, replay: &ReplayRep
         page.text(language.say("what_if.nothing"));
         return page;
     }
+    // The answer first: a reader of a thread sees the table only when it is doubted.
+    if let Some(advice) = advice {
+        page.text(Cell::toned(language.render(&advice.advice), Tone::Strong));
+    }
     page.text(language.render(&message!(
         "what_if.summary",
         chains = answer.chains,
@@ -31,10 +36,12 @@ pub fn page(answer: &WhatIf, advice: Option<&Recommendation>, replay: &ReplayRep
     page.blocks.push(Block::List(
         names.map(|(index, policy)| Cell::from(format!("{}: {}", index + 1, policy.name))).collect(),
     ));
+    page.blocks.extend(super::charts::policies(answer, language).map(Block::Picture));
     page.blocks.push(Block::Table(policies(answer, language)));
     if let Some(advice) = advice {
         push_advice(&mut page, advice, language);
     }
+    page.blocks.push(Block::Fold(language.say("what_if.basis")));
     page.blocks.push(Block::Table(evidence(answer, language)));
     page.blocks.push(Block::Heading(language.say("what_if.basis")));
     let mut basis: Vec<Cell> = assumptions(answer).iter().map(|message| Cell::from(language.render(message))).collect();
@@ -56,10 +63,8 @@ pub fn page(answer: &WhatIf, advice: Option<&Recommendation>, replay: &ReplayRep
 }
 
 fn push_advice(page: &mut Page, advice: &Recommendation, language: Language) {
-    page.blocks.push(Block::Heading(language.say("what_if.recommendation")));
-    page.text(Cell::toned(language.render(&advice.advice), Tone::Strong));
     if let Some(yaml) = &advice.settings_yaml {
-        page.text(language.say("what_if.settings"));
+        page.blocks.push(Block::Heading(language.say("what_if.settings")));
         page.blocks.push(Block::Verbatim(yaml.trim_end().to_owned()));
     }
     page.blocks.push(Block::Heading(language.say("what_if.changes")));
@@ -72,26 +77,26 @@ fn push_advice(page: &mut Page, advice: &Recommendation, language: Language) {
 }
 
 fn policies(answer: &WhatIf, language: Language) -> Table {
-    let number = |key, rank| Column::number(language.say(key), rank);
+    let number = |key, rank, term| Column::number(language.say(key), rank).means(term);
     let mut columns = vec![
-        Column::text("#", 0),
-        number("what_if.col-net", 0),
-        number("what_if.col-bounds", 0),
-        number("what_if.col-wait", 2),
-        number("what_if.col-attempts", 3),
-        number("what_if.col-wasted", 5),
-        number("what_if.col-violations", 4),
-        number("what_if.col-endless", 1),
-        Column::text(language.say("what_if.col-best"), 1),
-        number("what_if.col-saved", 6),
-        number("what_if.col-lost", 6),
-        number("what_if.col-amplification", 8),
-        number("what_if.col-tokens", 7),
-        number("what_if.col-intervals", 9),
+        Column::text("#", 0).means(Term::Policy),
+        number("what_if.col-net", 0, Term::NetTurns),
+        number("what_if.col-bounds", 0, Term::NetTurns),
+        number("what_if.col-wait", 2, Term::AddedWait),
+        number("what_if.col-attempts", 3, Term::ExtraAttempts),
+        number("what_if.col-wasted", 5, Term::ExtraAttempts),
+        number("what_if.col-violations", 4, Term::TooEarly),
+        number("what_if.col-endless", 1, Term::Endless),
+        Column::text(language.say("what_if.col-best"), 1).means(Term::Undominated),
+        number("what_if.col-saved", 6, Term::NetTurns),
+        number("what_if.col-lost", 6, Term::NetTurns),
+        number("what_if.col-amplification", 8, Term::Load),
+        number("what_if.col-tokens", 7, Term::ExtraAttempts),
+        number("what_if.col-intervals", 9, Term::NoModel),
     ];
     let contested = answer.policies.iter().any(|policy| policy.net_if_contested_stays.is_some());
     if contested {
-        columns.push(number("what_if.col-contested", 2));
+        columns.push(number("what_if.col-contested", 2, Term::NoModel));
     }
     let rows = answer
         .policies
@@ -139,7 +144,7 @@ fn row(number: usize, policy: &PolicyResult, best: bool, language: Language) -> 
 }
 
 fn evidence(answer: &WhatIf, language: Language) -> Table {
-    let share = |key| Column::number(language.say(key), 0);
+    let share = |key| Column::number(language.say(key), 0).means(Term::Basis);
     let rows = answer.policies.iter().enumerate().filter_map(|(index, policy)| {
         let shares = policy.shares?;
         let percent = |part: f64| Cell::from(format!("{:.0} %", 100.0 * part));
@@ -149,7 +154,7 @@ fn evidence(answer: &WhatIf, language: Language) -> Table {
     Table {
         title: language.say("what_if.evidence"),
         columns: vec![
-            Column::text("#", 0),
+            Column::text("#", 0).means(Term::Policy),
             share("what_if.col-observed"),
             share("what_if.col-implied"),
             share("what_if.col-gap"),

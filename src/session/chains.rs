@@ -23,6 +23,8 @@ pub(super) struct StepHistory {
     /// Time at which its next request could leave.
     pub(super) ready: Option<i64>,
     pub(super) attempts: Vec<usize>,
+    /// Index of its last retry.
+    pub(super) last_retry: Option<usize>,
     /// Recoveries, each with the number of attempts of the step before it.
     pub(super) recoveries: Vec<(usize, Recovery)>,
 }
@@ -49,14 +51,16 @@ pub(super) fn close(rows: &mut SessionRows, histories: Vec<((u64, u64), StepHist
                 Some(_) => Fate::GaveUp,
             },
         });
+        // In file order, so in the order of the attempts before them.
+        let mut recoveries = history.recoveries.iter().peekable();
+        let mut retries = 0;
         for (position, index) in history.attempts.iter().enumerate() {
+            while let Some((_, kind)) = recoveries.next_if(|(before, _)| *before <= position) {
+                retries += u64::from(*kind == Recovery::Retry);
+            }
             let attempt = &mut rows.attempts[*index];
             attempt.attempt = position as u64 + 1;
-            attempt.retries_before = history
-                .recoveries
-                .iter()
-                .filter(|(before, kind)| *before <= position && *kind == Recovery::Retry)
-                .count() as u64;
+            attempt.retries_before = retries;
             if first_failure.is_some_and(|first| position >= first) {
                 attempt.fate = fate;
             }

@@ -5,6 +5,7 @@ use crate::check::{Accepted, CheckResult, GateState, Outcome, Problem, RateCompa
 use crate::message;
 use crate::message::Message;
 use crate::redact::redact;
+use crate::report::definitions::Term;
 use crate::report::document::{Block, Cell, Column, Page, Table, Tone};
 use crate::report::failures::short_ids;
 use crate::report::findings::severity;
@@ -109,8 +110,8 @@ fn gates(result: &CheckResult, language: Language) -> Table {
     Table {
         title: language.say("check.gates"),
         columns: vec![
-            Column::text(language.say("check.column-gate"), 0),
-            Column::text(language.say("check.column-state"), 0),
+            Column::text(language.say("check.column-gate"), 0).means(Term::Gate),
+            Column::text(language.say("check.column-state"), 0).means(Term::Gate),
             Column::text(language.say("check.column-why"), 0),
         ],
         rows: result.outcomes.iter().map(row).collect(),
@@ -138,9 +139,9 @@ fn problems(problems: &[Problem], most: usize, language: Language) -> Table {
     Table {
         title: language.say("check.problems"),
         columns: vec![
-            Column::text(language.say("check.column-rule"), 0),
-            Column::text(language.say("check.column-severity"), 2),
-            Column::text(language.say("check.column-session-seq"), 0),
+            Column::text(language.say("check.column-rule"), 0).means(Term::Finding),
+            Column::text(language.say("check.column-severity"), 2).means(Term::Finding),
+            Column::text(language.say("check.column-session-seq"), 0).means(Term::Session),
             Column::text(language.say("check.column-what"), 0),
         ],
         rows: shown().map(row).collect(),
@@ -154,7 +155,7 @@ fn stale(stale: &[Accepted], most: usize, language: Language) -> Table {
     Table {
         title: language.say("check.stale"),
         columns: vec![
-            Column::text(language.say("check.column-rule"), 0),
+            Column::text(language.say("check.column-rule"), 0).means(Term::Finding),
             Column::text(language.say("check.column-place"), 0),
             Column::text(language.say("check.column-reason"), 0),
         ],
@@ -197,12 +198,12 @@ fn rates(rates: &[RateComparison], language: Language) -> Table {
     Table {
         title: language.say("check.rates"),
         columns: vec![
-            Column::text(language.say("check.column-route"), 0),
-            Column::number(language.say("check.column-attempts"), 1),
-            Column::number(language.say("check.column-rate"), 0),
-            Column::number(language.say("check.column-rate-before"), 0),
-            Column::number(language.say("check.column-ratio"), 0),
-            Column::text(language.say("check.column-state"), 0),
+            Column::text(language.say("check.column-route"), 0).means(Term::Route),
+            Column::number(language.say("check.column-attempts"), 1).means(Term::Attempt),
+            Column::number(language.say("check.column-rate"), 0).means(Term::Share),
+            Column::number(language.say("check.column-rate-before"), 0).means(Term::Share),
+            Column::number(language.say("check.column-ratio"), 0).means(Term::Ratio),
+            Column::text(language.say("check.column-state"), 0).means(Term::Gate),
         ],
         rows: rates.iter().map(row).collect(),
         note: None,

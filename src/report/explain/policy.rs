@@ -1,5 +1,6 @@
 //! The rule that gave the code, the policy's decision, and the repairs.
 
+use super::super::definitions::Term;
 use super::super::document::{Block, Cell, Column, Table, Tone};
 use super::super::numbers::span;
 use super::{Writer, fate, shorten, words};
@@ -90,7 +91,7 @@ impl Writer {
             columns: vec![
                 Column::text(say("explain.column-repair"), 0),
                 Column::text(say("explain.column-available"), 0),
-                Column::number(say("explain.column-wait"), 0),
+                Column::number(say("explain.column-wait"), 0).means(Term::Retry),
                 Column::text(say("explain.column-outcome"), 0),
             ],
             rows: rows.collect(),

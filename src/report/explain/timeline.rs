@@ -1,5 +1,6 @@
 //! The session around the failure, one line a moment.
 
+use super::super::definitions::Term;
 use super::super::document::{Block, Cell, Column, Table, Tone};
 use super::super::numbers::{grouped, optional, span};
 use super::Writer;
@@ -26,9 +27,9 @@ impl Writer {
             title: String::new(),
             columns: vec![
                 Column::text("", 0),
-                Column::number(language.say("explain.column-offset"), 0),
-                Column::number("seq", 1),
-                Column::text(language.say("explain.column-moment"), 0),
+                Column::number(language.say("explain.column-offset"), 0).means(Term::Offset),
+                Column::number("seq", 1).means(Term::Seq),
+                Column::text(language.say("explain.column-moment"), 0).means(Term::Place),
             ],
             rows: rows.collect(),
             note: None,

@@ -9,7 +9,7 @@ use crate::charts::Charts;
 use crate::message;
 use crate::message::Message;
 use crate::redact::redact;
-use crate::report::charts::{fill, over_time, retries};
+use crate::report::charts::{fill, fill_rate, over_time, retries};
 use crate::report::definitions::Term;
 use crate::report::document::{Block, Cell, Column, Page, Table, Tone};
 use crate::report::lang::Language;
@@ -45,6 +45,7 @@ pub fn page(
     }
     page.blocks.extend(over_time(charts, language).map(Block::Picture));
     page.blocks.extend(fill(charts, language).map(Block::Picture));
+    page.blocks.extend(fill_rate(charts, language).map(Block::Picture));
     page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Fold(language.say("failures.every")));
     let mut table = table(language);

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::message;
 use crate::message::Message;
 use crate::pipeline::Dataset;
+use crate::report::definitions::Term;
 use crate::report::document::{Column, Table};
 use crate::report::lang::Language;
 use crate::report::numbers::grouped;
@@ -66,9 +67,9 @@ impl Meta {
     pub(super) fn input_table(&self, language: Language) -> Table {
         Table {
             columns: vec![
-                Column::text(language.say("html.input-session"), 0),
+                Column::text(language.say("html.input-session"), 0).means(Term::Session),
                 Column::text(language.say("html.input-format"), 0),
-                Column::number(language.say("html.input-events"), 0),
+                Column::number(language.say("html.input-events"), 0).means(Term::Seq),
                 Column::text(language.say("html.input-hash"), 0),
             ],
             rows: self

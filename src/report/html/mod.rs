@@ -3,11 +3,14 @@
 //! Always: below [`MOST_BYTES`], whatever the archive's size; text from logs never becomes markup.
 
 mod axis;
+mod data;
 mod meta;
+mod plot;
 mod svg;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,11 +18,12 @@ use std::fmt::Write;
 pub use meta::{Input, Meta};
 
 use super::definitions::Term;
-use super::document::{Block, Cell, Page, Tone};
+use super::document::{Block, Card, Cell, Page, Tone};
 use super::lang::Language;
 use crate::message;
 use crate::message::Message;
 use tables::{push_table, truncated_rows};
+use text::escape;
 
 /// A page never grows to this size.
 pub const MOST_BYTES: usize = 2_000_000;
@@ -31,6 +35,8 @@ struct Writer<'a> {
     out: String,
     language: Language,
     meta: &'a Meta,
+    /// Words of running text that are defined.
+    words: Vec<(String, Term)>,
     terms: BTreeSet<Term>,
     /// Heading and anchor of every section.
     sections: Vec<(String, String)>,
@@ -42,10 +48,12 @@ struct Writer<'a> {
 
 /// Renders a page.
 pub fn render(page: &Page, meta: &Meta, language: Language) -> String {
+    let words = Term::ALL.iter().flat_map(|term| term.words(language).into_iter().map(|word| (word, *term)));
     let mut writer = Writer {
         out: String::new(),
         language,
         meta,
+        words: words.collect(),
         terms: BTreeSet::new(),
         sections: Vec::new(),
         rows_left_out: truncated_rows(page),
@@ -57,20 +65,22 @@ pub fn render(page: &Page, meta: &Meta, language: Language) -> String {
     let head = std::mem::take(&mut writer.out);
     page.blocks[split..].iter().for_each(|block| writer.block(block));
     writer.end_section();
-    writer.definitions();
-    writer.footer();
+    let foot = writer.foot();
     let title =
         page.blocks.iter().find_map(|block| if let Block::Title(text) = block { Some(text.as_str()) } else { None });
-    let mut out = String::with_capacity(head.len() + writer.out.len() + STYLE.len() + 2_000);
+    let mut out = String::with_capacity(head.len() + writer.out.len() + foot.len() + STYLE.len() + 2_000);
     let title = escape(title.unwrap_or("dsh-forensics"));
     let _ = write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\" />\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\" />\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n<meta name=\"color-scheme\" content=\"light dark\" />\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\" />\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\" />\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n<meta name=\"color-scheme\" content=\"light dark\" />\n<meta name=\"generator\" content=\"dsh-forensics {}\" />\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<header>\n",
         language.tag(),
+        env!("CARGO_PKG_VERSION"),
     );
     out.push_str(&head);
+    out.push_str("</header>\n");
     writer.contents(&mut out);
     out.push_str(&writer.out);
+    out.push_str(&foot);
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }
@@ -92,18 +102,15 @@ impl Writer<'_> {
             return;
         }
         match block {
-            Block::Title(text) => self.line("<h1>", text, "</h1>\n"),
+            Block::Title(text) => {
+                let title = self.sentence(text);
+                let _ = writeln!(self.out, "<h1>{title}</h1>");
+            }
             Block::Heading(text) => self.begin_section(text, ""),
             Block::Text(cell) => self.paragraph(cell),
-            Block::List(cells) => {
-                self.out.push_str("<ul>\n");
-                self.rows_left_out |= cells.len() > tables::MOST_ROWS;
-                for cell in cells.iter().take(tables::MOST_ROWS) {
-                    let _ = writeln!(self.out, "<li{}>{}</li>", class(cell.tone), escape(&cell.text));
-                }
-                self.out.push_str("</ul>\n");
-            }
+            Block::List(cells) => self.list(cells),
             Block::Table(table) => push_table(self, table),
+            Block::Card(card) => self.card(card),
             Block::Chart(chart) | Block::Picture(chart) => {
                 self.begin_section(&chart.title, "");
                 svg::push_chart(self, chart);
@@ -113,13 +120,42 @@ impl Writer<'_> {
             Block::Verbatim(text) => {
                 self.rows_left_out |= text.len() > MOST_BYTES / 16;
                 let start: String = text.chars().take(MOST_BYTES / 16).collect();
-                self.line("<pre>", &start, "</pre>\n");
+                self.line("<pre tabindex=\"0\">", &start, "</pre>\n");
             }
         }
     }
 
+    fn list(&mut self, cells: &[Cell]) {
+        if cells.is_empty() {
+            return;
+        }
+        self.out.push_str("<ul>\n");
+        self.rows_left_out |= cells.len() > tables::MOST_ROWS;
+        for cell in cells.iter().take(tables::MOST_ROWS) {
+            let text = self.sentence(&cell.text);
+            let _ = writeln!(self.out, "<li{}>{text}</li>", class(cell.tone));
+        }
+        self.out.push_str("</ul>\n");
+    }
+
+    /// A card stands in the section of its heading; what folds away in it makes no section either.
+    fn card(&mut self, card: &Card) {
+        let _ = writeln!(self.out, "<article{}>", class(card.badge.tone));
+        let title = self.sentence(&card.title);
+        let (badge, id) = (escape(&card.badge.text), escape(&card.id));
+        let _ = writeln!(self.out, "<h3><span class=\"badge\">{badge}</span> {title} <code>{id}</code></h3>");
+        card.blocks.iter().for_each(|block| self.block(block));
+        for (summary, blocks) in &card.folded {
+            let _ = writeln!(self.out, "<details class=\"kept\">\n<summary>{}</summary>", escape(summary));
+            blocks.iter().for_each(|block| self.block(block));
+            self.out.push_str("</details>\n");
+        }
+        self.out.push_str("</article>\n");
+    }
+
     fn paragraph(&mut self, cell: &Cell) {
-        let _ = writeln!(self.out, "<p{}>{}</p>", class(cell.tone), escape(&cell.text));
+        let text = self.sentence(&cell.text);
+        let _ = writeln!(self.out, "<p{}>{text}</p>", class(cell.tone));
     }
 
     fn line(&mut self, before: &str, text: &str, after: &str) {
@@ -129,8 +165,10 @@ impl Writer<'_> {
     }
 
     fn say(&mut self, before: &str, message: &Message, after: &str) {
-        let text = self.language.render(message);
-        self.line(before, &text, after);
+        let text = text::with_code(&self.language.render(message));
+        self.out.push_str(before);
+        self.out.push_str(&text);
+        self.out.push_str(after);
     }
 
     fn begin_section(&mut self, title: &str, class: &str) {
@@ -156,16 +194,27 @@ impl Writer<'_> {
         out.push_str("</nav>\n");
     }
 
+    /// Definitions, what was left out, method and inputs. The terms of the inputs' table are among the definitions.
+    fn foot(&mut self) -> String {
+        let body = std::mem::take(&mut self.out);
+        self.definitions();
+        self.footer();
+        std::mem::replace(&mut self.out, body)
+    }
+
     fn definitions(&mut self) {
+        let title = self.language.say("html.definitions");
+        if !self.meta.inputs.is_empty() {
+            self.terms.extend([Term::Session, Term::Seq]);
+        }
         if self.terms.is_empty() {
             return;
         }
-        let title = self.language.say("html.definitions");
         self.begin_section(&title, " class=\"long\"");
         self.out.push_str("<dl>\n");
         for term in std::mem::take(&mut self.terms) {
-            self.say(&format!("<dt id=\"{}\">", term.anchor()), &term.name(), "</dt>\n");
-            self.say("<dd>", &term.text(), "</dd>\n");
+            self.say(&format!("<div id=\"{}\">\n<dt>", term.anchor()), &term.name(), "</dt>\n");
+            self.say("<dd>", &term.text(), "</dd>\n</div>\n");
         }
         self.out.push_str("</dl>\n");
         self.end_section();
@@ -195,14 +244,15 @@ impl Writer<'_> {
 
     fn inputs(&mut self) {
         let meta = self.meta;
+        if meta.inputs.is_empty() {
+            return self.say("<p>", &Message::new("html.no-inputs"), "</p>\n");
+        }
         self.say("<p>", &message!("html.inputs", n = super::numbers::grouped(meta.inputs.len() as u64)), "");
         let _ = writeln!(self.out, " <code>{}</code></p>", escape(&meta.digest));
-        if !meta.inputs.is_empty() {
-            self.say("<details>\n<summary>", &Message::new("html.input-list"), "</summary>\n");
-            let table = meta.input_table(self.language);
-            push_table(self, &table);
-            self.out.push_str("</details>\n");
-        }
+        self.say("<details>\n<summary>", &Message::new("html.input-list"), "</summary>\n");
+        let table = meta.input_table(self.language);
+        push_table(self, &table);
+        self.out.push_str("</details>\n");
     }
 }
 
@@ -215,22 +265,4 @@ fn class(tone: Tone) -> &'static str {
         Tone::Faint => " class=\"faint\"",
         Tone::Strong => " class=\"strong\"",
     }
-}
-
-/// Keeps text from becoming markup; what XML forbids becomes a replacement character.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -3,46 +3,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::axis::{Span, name, nice_step, number, ticks, time, time_format};
+use super::Writer;
+use super::axis::{Span, name, number, ticks};
+use super::data::{data, single_points};
+use super::plot::{Frame, Plot};
 use super::tables::{TABLE_BYTES, push_table};
-use super::{Writer, escape};
-use crate::message;
+use super::text::escape;
 use crate::message::Message;
-use crate::report::document::{Chart, Column, Mark, Point, Scale, Series, Table, Tone};
+use crate::report::document::{Chart, Mark, Point, Series, Tone};
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 744.0;
-const TOP: f64 = 26.0;
-const BOTTOM: f64 = 250.0;
 /// More dots than this of one series are thinned to one per place.
 const PLACES: f64 = 60.0;
 /// More bars, or joined dots, than this are not drawn: nobody could tell them apart. The table has their numbers.
 const MOST_MARKS: usize = 1_000;
-
-/// The chart's data laid out.
-struct Plot<'a> {
-    chart: &'a Chart,
-    x: Span,
-    y: Span,
-    /// Width of a bar on the x axis.
-    slot: f64,
-    /// Where a bar or dot of a value lies in its slot: 0 begins there, 0.5 is centred on it.
-    centre: f64,
-}
+/// Height of a line of letters in a drawing, pixels.
+const LINE: f64 = 14.0;
 
 pub(super) fn push_chart(writer: &mut Writer<'_>, chart: &Chart) {
     writer.charts += 1;
-    let id = writer.charts;
     writer.out.push_str("<figure>\n");
     legend(writer, chart);
+    for frame in [Frame::WIDE, Frame::NARROW] {
+        draw(writer, &Plot::of(chart, frame));
+    }
+    let text = writer.sentence(&chart.alternative);
+    let _ = writeln!(writer.out, "<figcaption>\n<p>{text}</p>");
+    writer.say("<details>\n<summary>", &Message::new("html.data"), "</summary>\n");
+    let table = data(writer, chart);
+    push_table(writer, &table);
+    writer.out.push_str("</details>\n</figcaption>\n</figure>\n");
+}
+
+fn draw(writer: &mut Writer<'_>, plot: &Plot<'_>) {
+    let (chart, Frame { class, width, height, .. }) = (plot.chart, plot.frame);
+    let id = format!("c{}{}", writer.charts, &class[..1]);
     let (title, text) = (escape(&chart.title), escape(&chart.alternative));
     let _ = write!(
         writer.out,
-        "<div class=\"plot\" tabindex=\"0\">\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"c{id}t c{id}d\">\n<title id=\"c{id}t\">{title}</title>\n<desc id=\"c{id}d\">{text}</desc>\n"
+        "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}t {id}d\">\n<title id=\"{id}t\">{title}</title>\n<desc id=\"{id}d\">{text}</desc>\n"
     );
-    let plot = Plot::of(chart);
     plot.axes(writer);
     let joined = chart.series.iter().filter(|s| s.mark != Mark::Dot).map(|s| s.points.len()).sum::<usize>();
     if joined <= MOST_MARKS && writer.out.len() < TABLE_BYTES {
@@ -50,14 +49,10 @@ pub(super) fn push_chart(writer: &mut Writer<'_>, chart: &Chart) {
         for (index, series) in chart.series.iter().enumerate() {
             plot.marks(writer, series, colour(series, index));
         }
+        plot.tags(writer);
     }
     plot.levels(writer);
-    writer.out.push_str("</svg>\n</div>\n");
-    let _ = writeln!(writer.out, "<figcaption>{text}</figcaption>");
-    writer.say("<details>\n<summary>", &Message::new("html.data"), "</summary>\n");
-    let table = data(writer, chart);
-    push_table(writer, &table);
-    writer.out.push_str("</details>\n</figure>\n");
+    writer.out.push_str("</svg>\n");
 }
 
 fn colour(series: &Series, index: usize) -> &'static str {
@@ -71,7 +66,8 @@ fn colour(series: &Series, index: usize) -> &'static str {
 }
 
 fn legend(writer: &mut Writer<'_>, chart: &Chart) {
-    if chart.series.len() < 2 || single_points(chart) {
+    let named_beside = single_points(chart) && chart.series.iter().all(|s| s.tag.is_none());
+    if chart.series.len() < 2 || named_beside {
         return;
     }
     writer.out.push_str("<ul class=\"legend\">\n");
@@ -82,96 +78,26 @@ fn legend(writer: &mut Writer<'_>, chart: &Chart) {
     writer.out.push_str("</ul>\n");
 }
 
-/// Every series is one dot: its name stands beside it and no legend is needed.
-fn single_points(chart: &Chart) -> bool {
-    chart.series.iter().all(|s| s.mark == Mark::Dot && s.points.len() == 1)
-}
-
-fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
-    chart.series.iter().flat_map(|s| &s.points).filter(|p| p.x.is_finite() && p.y.is_finite())
-}
-
-impl<'a> Plot<'a> {
-    fn of(chart: &'a Chart) -> Self {
-        let mut places: Vec<f64> = points(chart).map(|p| p.x).collect();
-        places.sort_by(f64::total_cmp);
-        places.dedup();
-        let gap = places.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
-        let slot = if gap.is_finite() { gap } else { 1.0 };
-        let bars = chart.series.iter().any(|s| s.mark == Mark::Bar);
-        let (low, high) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
-        let (centre, low, high) = match &chart.x.scale {
-            Scale::Categories(names) => (0.0, 0.0, names.len().max(1) as f64),
-            Scale::Time if bars => (0.0, low, high + slot),
-            _ if bars => (-0.5, low - slot / 2.0, high + slot / 2.0),
-            _ => {
-                let margin = (high - low).max(1e-9) * 0.06;
-                (0.0, low - margin, high + margin)
-            }
-        };
-        let slot = if matches!(chart.x.scale, Scale::Categories(_)) { 1.0 } else { slot };
-        let (bottom, top) = heights(chart);
-        Self {
-            chart,
-            x: Span { low, high, from: LEFT, to: RIGHT },
-            y: Span { low: bottom, high: top, from: BOTTOM, to: TOP },
-            slot,
-            centre,
-        }
-    }
-
-    fn middle(&self, x: f64) -> f64 {
-        let categories = matches!(self.chart.x.scale, Scale::Categories(_));
-        self.x.place(if categories { x + 0.5 } else { x })
-    }
-
+impl Plot<'_> {
     fn axes(&self, writer: &mut Writer<'_>) {
         let out = &mut writer.out;
+        let Frame { left, right, bottom, .. } = self.frame;
         for tick in ticks(self.y.low, self.y.high, 5.0) {
             let y = self.y.place(tick);
-            let _ = writeln!(out, "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y}\" y2=\"{y}\" />");
+            let _ = writeln!(out, "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y}\" y2=\"{y}\" />");
             let (text, at) = (number(tick), y + 4.0);
-            let _ = writeln!(out, "<text x=\"{}\" y=\"{at}\" text-anchor=\"end\">{text}</text>", LEFT - 8.0);
+            let _ = writeln!(out, "<text x=\"{}\" y=\"{at}\" text-anchor=\"end\">{text}</text>", left - 8.0);
         }
         let zero = self.y.place(0.0_f64.max(self.y.low));
-        let _ = writeln!(out, "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{zero}\" y2=\"{zero}\" />");
+        let _ = writeln!(out, "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{zero}\" y2=\"{zero}\" />");
         for (at, text) in self.x_labels(writer.meta) {
-            let _ = writeln!(
-                out,
-                "<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                BOTTOM + 18.0,
-                escape(&text)
-            );
+            let text = escape(&text);
+            let _ = writeln!(out, "<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{text}</text>", bottom + 18.0);
         }
         let (x, y) = (escape(&self.chart.x.label), escape(&self.chart.y.label));
-        let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"{}\">{x}</text>", BOTTOM + 40.0);
-        let _ = writeln!(out, "<text x=\"4\" y=\"14\">{y}</text>");
-    }
-
-    fn x_labels(&self, meta: &super::Meta) -> Vec<(f64, String)> {
-        match &self.chart.x.scale {
-            Scale::Categories(names) => {
-                let every = names.len().div_ceil(12).max(1);
-                let named = names.iter().enumerate().step_by(every);
-                named.map(|(i, name)| (self.middle(i as f64), name.clone())).collect()
-            }
-            Scale::Linear => {
-                ticks(self.x.low, self.x.high, 8.0).into_iter().map(|t| (self.x.place(t), number(t))).collect()
-            }
-            Scale::Time => {
-                let range = self.x.high - self.x.low;
-                let format = time_format(range);
-                let bins = (range / self.slot).round().max(1.0);
-                // Labels stand at starts of bins, so that they are round times.
-                let every = nice_step(bins, 6.0).max(1.0);
-                let count = (bins / every).floor() as usize;
-                (0..=count)
-                    .map(|i| self.x.low + i as f64 * every * self.slot)
-                    .filter(|at| *at < self.x.high)
-                    .map(|at| (self.x.place(at).max(LEFT + 24.0), time(at, &meta.zone, format)))
-                    .collect()
-            }
-        }
+        let _ =
+            writeln!(out, "<text class=\"name\" x=\"{right}\" y=\"{}\" text-anchor=\"end\">{x}</text>", bottom + 40.0);
+        let _ = writeln!(out, "<text class=\"name\" x=\"2\" y=\"14\">{y}</text>");
     }
 
     /// Bars of several series at one x stand upon each other.
@@ -189,55 +115,76 @@ impl<'a> Plot<'a> {
                 (left, right) = (left + gap / 2.0, right - gap / 2.0);
                 // One failure among thousands must still be seen.
                 let height = (from - to).abs().max(1.5);
-                let hint = format!(
-                    "{}: {}, {}",
-                    series.name,
-                    name(&self.chart.x, point.x, &writer.meta.zone),
-                    number(point.y)
-                );
+                let top = from.min(to).min(from.max(to) - 1.5);
+                let hint = self.hint(writer, series, point);
                 let _ = writeln!(
                     writer.out,
-                    "<rect class=\"bar {colour}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" rx=\"1.5\"><title>{}</title></rect>",
-                    from.min(to).min(from.max(to) - 1.5),
+                    "<rect class=\"bar {colour}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{height:.1}\" rx=\"1.5\">{hint}</rect>",
                     right - left,
-                    escape(&hint)
                 );
                 self.whisker(writer, point, colour);
             }
         }
     }
 
+    /// What a mouse that rests on a mark shows.
+    fn hint(&self, writer: &Writer<'_>, series: &Series, point: &Point) -> String {
+        let at = name(&self.chart.x, point.x, &writer.meta.zone);
+        format!("<title>{}</title>", escape(&format!("{}: {at}, {}", series.name, number(point.y))))
+    }
+
     fn marks(&self, writer: &mut Writer<'_>, series: &Series, colour: &str) {
         if series.mark == Mark::Bar {
             return;
         }
+        let known = || series.points.iter().filter(|p| p.x.is_finite() && p.y.is_finite());
         if series.mark == Mark::Line {
-            let known = series.points.iter().filter(|p| p.x.is_finite() && p.y.is_finite());
-            let path: Vec<String> = known.map(|p| format!("{},{}", self.middle(p.x), self.y.place(p.y))).collect();
+            let path: Vec<String> = known().map(|p| format!("{},{}", self.middle(p.x), self.y.place(p.y))).collect();
             let _ = writeln!(writer.out, "<polyline class=\"line {colour}\" points=\"{}\" />", path.join(" "));
         }
-        let alone = single_points(self.chart);
         let mut seen = BTreeSet::new();
-        for point in series.points.iter().filter(|p| p.x.is_finite() && p.y.is_finite()) {
+        for point in known() {
             let (x, y) = (self.middle(point.x), self.y.place(point.y));
             let place = |value: f64, span: &Span| ((value - span.from) / (span.to - span.from) * PLACES).round() as i64;
             if series.points.len() > MOST_MARKS && !seen.insert((place(x, &self.x), place(y, &self.y))) {
                 continue;
             }
             self.whisker(writer, point, colour);
-            let at = name(&self.chart.x, point.x, &writer.meta.zone);
-            let hint = escape(&format!("{}: {at}, {}", series.name, number(point.y)));
-            let _ = writeln!(
-                writer.out,
-                "<circle class=\"dot {colour}\" cx=\"{x}\" cy=\"{y}\" r=\"4.5\"><title>{hint}</title></circle>"
-            );
-            if alone {
-                let end = x > (LEFT + RIGHT) / 2.0;
-                let (at, anchor) = if end { (x - 8.0, "end") } else { (x + 8.0, "start") };
-                let label = escape(&series.name);
-                let _ =
-                    writeln!(writer.out, "<text x=\"{at}\" y=\"{}\" text-anchor=\"{anchor}\">{label}</text>", y - 5.0);
-            }
+            let hint = self.hint(writer, series, point);
+            let _ =
+                writeln!(writer.out, "<circle class=\"dot {colour}\" cx=\"{x}\" cy=\"{y}\" r=\"4.5\">{hint}</circle>");
+        }
+    }
+
+    /// Names beside dots that stand alone, each moved up or down until it lies upon nothing.
+    fn tags(&self, writer: &mut Writer<'_>) {
+        if !single_points(self.chart) {
+            return;
+        }
+        let dots = self.chart.series.iter().flat_map(|s| s.points.iter().map(move |p| (s, p)));
+        let dots: Vec<(&str, f64, f64)> = dots
+            .filter(|(_, p)| p.x.is_finite() && p.y.is_finite())
+            .map(|(s, p)| (s.tag.as_deref().unwrap_or(&s.name), self.middle(p.x), self.y.place(p.y)))
+            .collect();
+        let mut taken: Vec<[f64; 4]> = dots.iter().map(|(_, x, y)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
+        for (tag, x, y) in dots {
+            let width = 8.0 * tag.chars().count() as f64;
+            let boxes = (0..12).flat_map(|row| [row, -row]).flat_map(|row| {
+                let top = y - LINE / 2.0 + f64::from(row) * LINE;
+                [x + 8.0, x - 8.0 - width].map(|left| [left, top, left + width, top + LINE])
+            });
+            let fits = |place: &[f64; 4]| {
+                let inside = place[0] > self.frame.left
+                    && place[2] < self.frame.right
+                    && place[1] > self.frame.top - LINE
+                    && place[3] < self.frame.bottom + LINE;
+                let apart = |t: &[f64; 4]| t[2] <= place[0] || t[0] >= place[2] || t[3] <= place[1] || t[1] >= place[3];
+                inside && taken.iter().all(apart)
+            };
+            let Some(place) = { boxes }.find(fits) else { continue };
+            let (at, base) = (place[0], place[3] - 3.0);
+            let _ = writeln!(writer.out, "<text class=\"tag\" x=\"{at:.1}\" y=\"{base:.1}\">{}</text>", escape(tag));
+            taken.push(place);
         }
     }
 
@@ -254,69 +201,12 @@ impl<'a> Plot<'a> {
     }
 
     fn levels(&self, writer: &mut Writer<'_>) {
+        let Frame { left, right, .. } = self.frame;
         for (name, value) in self.chart.levels.iter().filter(|(_, value)| value.is_finite()) {
             let y = self.y.place(*value);
-            let _ = writeln!(writer.out, "<line class=\"level\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y}\" y2=\"{y}\" />");
+            let _ = writeln!(writer.out, "<line class=\"level\" x1=\"{left}\" x2=\"{right}\" y1=\"{y}\" y2=\"{y}\" />");
             let text = escape(name);
-            let _ = writeln!(writer.out, "<text x=\"{RIGHT}\" y=\"{}\" text-anchor=\"end\">{text}</text>", y - 5.0);
+            let _ = writeln!(writer.out, "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\">{text}</text>", y - 5.0);
         }
     }
-}
-
-/// Lowest and highest value of the y axis, widened to round numbers; zero is always on it.
-fn heights(chart: &Chart) -> (f64, f64) {
-    let mut stacks: BTreeMap<u64, f64> = BTreeMap::new();
-    for series in chart.series.iter().filter(|s| s.mark == Mark::Bar) {
-        series.points.iter().for_each(|p| *stacks.entry(p.x.to_bits()).or_default() += p.y);
-    }
-    let ends = points(chart).flat_map(|p| [p.y, p.interval.map_or(p.y, |i| i.0), p.interval.map_or(p.y, |i| i.1)]);
-    let all = ends.chain(stacks.into_values()).chain(chart.levels.iter().map(|l| l.1)).filter(|v| v.is_finite());
-    let (low, high) = all.fold((0.0_f64, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
-    let high = if high > low { high } else { low + 1.0 };
-    let step = nice_step(high - low, 5.0);
-    ((low / step).floor() * step, (high / step).ceil() * step)
-}
-
-/// The numbers of a chart: one row for each x, or for each point where several share an x.
-fn data(writer: &Writer<'_>, chart: &Chart) -> Table {
-    let zone = &writer.meta.zone;
-    let value = |point: &Point| match point.interval {
-        Some((low, high)) => writer.language.render(&message!(
-            "html.interval",
-            y = number(point.y),
-            low = number(low),
-            high = number(high)
-        )),
-        None => number(point.y),
-    };
-    let doubled = chart.series.iter().any(|s| {
-        let mut seen = BTreeSet::new();
-        !s.points.iter().all(|p| seen.insert(p.x.to_bits()))
-    });
-    if doubled || single_points(chart) {
-        let rows = chart.series.iter().flat_map(|s| {
-            s.points.iter().map(|p| vec![s.name.clone().into(), name(&chart.x, p.x, zone).into(), value(p).into()])
-        });
-        let columns = vec![
-            Column::text("", 0),
-            Column::number(chart.x.label.clone(), 0),
-            Column::number(chart.y.label.clone(), 0),
-        ];
-        return Table { columns, rows: rows.collect(), ..Table::default() };
-    }
-    let mut places: Vec<f64> = points(chart).map(|p| p.x).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let mut columns = vec![Column::text(chart.x.label.clone(), 0)];
-    columns.extend(chart.series.iter().map(|s| Column::number(s.name.clone(), 0)));
-    let by_place =
-        |s: &'_ Series| s.points.iter().map(|p| (p.x.to_bits(), value(p))).collect::<BTreeMap<u64, String>>();
-    let series: Vec<BTreeMap<u64, String>> = chart.series.iter().map(by_place).collect();
-    let rows = places.into_iter().map(|x| {
-        let mut row = vec![name(&chart.x, x, zone).into()];
-        let at = |points: &BTreeMap<u64, String>| points.get(&x.to_bits()).cloned().unwrap_or_else(|| "–".to_owned());
-        row.extend(series.iter().map(|points| at(points).into()));
-        row
-    });
-    Table { columns, rows: rows.collect(), ..Table::default() }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::text::with_code;
 use super::{MOST_BYTES, Writer, class, escape};
 use crate::message;
 use crate::report::document::{Block, Cell, Column, Page, Table};
@@ -13,6 +14,8 @@ pub(super) const MOST_ROWS: usize = 300;
 const LINKED_ROWS: usize = 60;
 /// Cells longer than this are wrapped, characters.
 const LONG_CELL: usize = 44;
+/// Words longer than this are broken where the column ends: ids, hashes.
+const LONG_WORD: usize = 28;
 /// As much of a cell is shown, characters.
 const MOST_CHARACTERS: usize = 2_000;
 /// Behind this size the rest of a table is left out, so that definitions and method still fit.
@@ -29,8 +32,13 @@ pub(super) fn push_table(writer: &mut Writer<'_>, table: &Table) {
     }
     let titled = !table.title.is_empty();
     if titled {
-        let long = table.rows.len() > 12;
-        writer.begin_section(&table.title, if long { " class=\"long\"" } else { "" });
+        let class = match (table.rows.len() > 12, table.columns.len() > 11) {
+            (true, true) => " class=\"long broad\"",
+            (true, false) => " class=\"long\"",
+            (false, true) => " class=\"broad\"",
+            (false, false) => "",
+        };
+        writer.begin_section(&table.title, class);
     }
     writer.out.push_str("<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>");
     for column in &table.columns {
@@ -55,7 +63,8 @@ pub(super) fn push_table(writer: &mut Writer<'_>, table: &Table) {
         writer.say("<p class=\"note\">", &more, "</p>\n");
     }
     if let Some(note) = &table.note {
-        writer.line("<p class=\"note\">", note, "</p>\n");
+        let note = writer.sentence(note);
+        let _ = writeln!(writer.out, "<p class=\"note\">{note}</p>");
     }
     if titled {
         writer.end_section();
@@ -75,13 +84,22 @@ fn head(writer: &mut Writer<'_>, column: &Column) {
 }
 
 fn cell(writer: &mut Writer<'_>, column: &Column, value: &Cell, linked: bool) {
-    let long = value.text.chars().count() > LONG_CELL;
+    let characters = value.text.chars().count();
+    let long = characters > LONG_CELL;
+    let width = match value.text.contains(char::is_whitespace) {
+        true if long => "long",
+        false if characters > LONG_WORD => "id",
+        _ => "",
+    };
     let tone = class(value.tone).trim_start_matches(" class=\"").trim_end_matches('"');
-    let classes = [if column.right { "n" } else { "" }, tone, if long { "long" } else { "" }];
+    let classes = [if column.right { "n" } else { "" }, tone, width];
     let classes: Vec<&str> = classes.into_iter().filter(|c| !c.is_empty()).collect();
     let classes = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let text =
-        if long { escape(&value.text.chars().take(MOST_CHARACTERS).collect::<String>()) } else { escape(&value.text) };
+    let text = if long {
+        with_code(&value.text.chars().take(MOST_CHARACTERS).collect::<String>())
+    } else {
+        with_code(&value.text)
+    };
     let term = value.term.or(column.term.filter(|_| linked && column.right));
     let _ = match term {
         Some(term) => {

@@ -22,11 +22,11 @@ fn meta(inputs: usize) -> Meta {
 
 fn series(name: &str, mark: Mark, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let points = points.map(|(x, y)| Point { x, y, interval: Some((y - 1.0, y + 1.0)) }).collect();
-    Series { name: name.to_owned(), mark, tone: Tone::Plain, points }
+    Series { name: name.to_owned(), mark, tone: Tone::Plain, points, tag: None }
 }
 
 fn chart(scale: Scale, series: Vec<Series>) -> Chart {
-    let axis = |label: &str, scale| Axis { label: label.to_owned(), scale };
+    let axis = |label: &str, scale| Axis::new(label, scale);
     Chart {
         title: "A <chart>".to_owned(),
         alternative: "what it shows & why".to_owned(),
@@ -87,13 +87,14 @@ fn open_elements(html: &str) -> Result<Vec<String>, String> {
 
 #[test]
 fn nothing_leaves_the_file_and_nothing_runs_in_it() {
-    let hostile =
-        "</pre><script>alert(1)</script> \" onload='x' <img src=\"http://evil.example/x.png\"> \u{1b}[31m & \u{0}";
+    let hostile = "</pre><script>alert(1)</script> \" onload='x' <img src=\"http://evil.example/x.png\"> `</code><b>` | \n \u{202e}gnp \u{1b}[31m & \u{0}";
     for language in [Language::English, Language::Chinese] {
         let html = render(&page(400, hostile), &meta(3), language);
         assert_eq!(open_elements(&html), Ok(Vec::new()));
-        for outside in ["<script", "<img", "<link", "<iframe", "<object", "@import", "url(", "xlink", "\u{1b}", "\u{0}"]
-        {
+        for outside in [
+            "<script", "<img", "<link", "<iframe", "<object", "@import", "url(", "xlink", "\u{1b}", "\u{0}",
+            "\u{202e}", "<b>",
+        ] {
             assert!(!html.contains(outside), "{outside:?} in the page");
         }
         let markup: Vec<&str> = html.split('<').skip(1).filter_map(|tag| tag.split('>').next()).collect();
@@ -147,4 +148,89 @@ fn a_chart_without_numbers_is_drawn_all_the_same() {
     let html = render(&empty, &meta(0), Language::English);
     assert_eq!(open_elements(&html), Ok(Vec::new()));
     assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
+}
+
+/// Colours of one block of custom properties of the style sheet.
+fn colours(block: &str) -> std::collections::BTreeMap<&str, [f64; 3]> {
+    let declarations = block.split(['{', ';', '}']).filter_map(|one| one.trim().split_once(':'));
+    let colours = declarations.filter_map(|(name, value)| {
+        let hex = value.trim().strip_prefix('#')?;
+        let wide: String = if hex.len() == 3 { hex.chars().flat_map(|c| [c, c]).collect() } else { hex.to_owned() };
+        let part = |at: usize| u8::from_str_radix(wide.get(at..at + 2)?, 16).ok().map(f64::from);
+        Some((name.trim(), [part(0)?, part(2)?, part(4)?]))
+    });
+    colours.collect()
+}
+
+/// WCAG 2.2, relative luminance and contrast ratio.
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let linear =
+        |c: f64| if c <= 0.04045 * 255.0 { c / 255.0 / 12.92 } else { ((c / 255.0 + 0.055) / 1.055).powf(2.4) };
+    let luminance = |c: [f64; 3]| 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn text_and_marks_stand_out_in_light_dark_and_print() {
+    let style = super::STYLE;
+    let roots: Vec<&str> = style.split(":root {").skip(1).map(|rest| rest.split('}').next().unwrap_or("")).collect();
+    assert_eq!(roots.len(), 3, "light, dark, print");
+    for (scheme, root) in ["light", "dark", "print"].into_iter().zip(roots) {
+        let colours = colours(root);
+        let of = |name: &str| colours.get(name).copied().unwrap_or_else(|| panic!("{scheme} has no {name}"));
+        let texts = [
+            ("--ink", "--paper"),
+            ("--ink", "--card"),
+            ("--soft", "--paper"),
+            ("--soft", "--card"),
+            ("--accent", "--paper"),
+            ("--accent", "--card"),
+            ("--bad", "--card"),
+            ("--good", "--card"),
+            ("--warn", "--card"),
+            ("--bad", "--bad-bg"),
+            ("--good", "--good-bg"),
+            ("--warn", "--warn-bg"),
+            ("--soft", "--faint-bg"),
+            ("--ink", "--bad-bg"),
+            ("--ink", "--good-bg"),
+            ("--ink", "--warn-bg"),
+        ];
+        for (text, ground) in texts {
+            let ratio = contrast(of(text), of(ground));
+            assert!(ratio >= 4.5, "{scheme}: {text} on {ground} is {ratio:.2}");
+        }
+        for mark in ["--s0", "--s1", "--s2", "--s3", "--s4", "--s5", "--bad", "--good"] {
+            let ratio = contrast(of(mark), of("--card"));
+            assert!(ratio >= 3.0, "{scheme}: {mark} on a card is {ratio:.2}");
+        }
+    }
+}
+
+#[test]
+fn words_that_are_defined_lead_to_their_definitions_and_typed_names_are_code() {
+    let mut page = Page::default();
+    page.text("2 attempts of 1 step; 3 attempts, use `scan --format json` in a stepladder at 5 % after 10 s");
+    let html = render(&page, &meta(0), Language::English);
+    assert!(html.contains("2 <a class=\"term\" href=\"#def-attempt\">attempts</a> of 1 <a class=\"term\" href=\"#def-step\">step</a>; 3 attempts"), "{html}");
+    assert!(html.contains("<code>scan --format json</code> in a stepladder at 5\u{a0}% after 10\u{a0}s"));
+    assert!(html.contains("id=\"def-attempt\"") && html.contains("id=\"def-step\""));
+    let mut page = Page::default();
+    page.text("共 13 次压缩");
+    let html = render(&page, &meta(0), Language::Chinese);
+    assert!(html.contains("共 13\u{a0}次<a class=\"term\" href=\"#def-compaction\">压缩</a>"), "{html}");
+}
+
+#[test]
+fn many_dots_at_one_place_have_names_apart() {
+    let dots =
+        (0..8).map(|i| Series { tag: Some(i.to_string()), ..series("policy", Mark::Dot, [(1.0, 5.0)].into_iter()) });
+    let mut page = Page::default();
+    page.blocks.push(Block::Chart(chart(Scale::Linear, dots.collect())));
+    let html = render(&page, &meta(0), Language::English);
+    let places: Vec<&str> =
+        html.split("<text class=\"tag\" ").skip(1).filter_map(|rest| rest.split('>').next()).collect();
+    let unique: std::collections::BTreeSet<&&str> = places.iter().collect();
+    assert_eq!((places.len(), unique.len()), (16, 16), "eight in each drawing: {places:?}");
 }

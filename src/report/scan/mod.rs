@@ -47,8 +47,16 @@ pub fn page(
         let partial = message!("scan.partial", n = grouped(dataset.inputs.unreadable_archives));
         page.text(Cell::toned(language.render(&partial), Tone::Warn));
     }
-    page.blocks.extend(super::findings::brief(found, language));
-    page.blocks.push(Block::Table(tables::levels(summary, language)));
+    let (mut brief, levels) = (super::findings::brief(found, language), tables::levels(summary, language));
+    if found.in_full {
+        // The counts belong to the verdict; behind all findings in full nobody would look for them.
+        let findings = brief.iter().position(|block| matches!(block, Block::Heading(_))).unwrap_or(brief.len());
+        brief.insert(findings, Block::Table(levels));
+        page.blocks.extend(brief);
+    } else {
+        page.blocks.extend(brief);
+        page.blocks.push(Block::Table(levels));
+    }
     page.blocks.extend(over_time(charts, language).map(Block::Chart));
     page.blocks.extend(fill(charts, language).map(Block::Chart));
     page.blocks.extend(fill_rate(charts, language).map(Block::Picture));

@@ -86,11 +86,12 @@ impl SessionBuilder {
             selected: true,
         });
         self.streaming.insert(key, ordinal);
-        self.history(key).attempts.push(ordinal);
-        if let Some(retry) = self.rows.retries.iter_mut().rev().find(|r| (r.retry.turn, r.retry.step) == key)
-            && retry.next_attempt.is_none()
+        let history = self.history(key);
+        history.attempts.push(ordinal);
+        if let Some(retry) = history.last_retry
+            && self.rows.retries[retry].next_attempt.is_none()
         {
-            retry.next_attempt = Some(ordinal);
+            self.rows.retries[retry].next_attempt = Some(ordinal);
         }
         ordinal
     }
@@ -159,9 +160,11 @@ impl SessionBuilder {
             }
             attempt.retry = Some(self.rows.retries.len());
         }
-        let attempts_before = self.history(key).attempts.len();
-        self.history(key).recoveries.push((attempts_before, Recovery::Retry));
-        self.retry_ids.insert(retry.retry_id.clone(), self.rows.retries.len());
+        let row = self.rows.retries.len();
+        let history = self.history(key);
+        history.recoveries.push((history.attempts.len(), Recovery::Retry));
+        history.last_retry = Some(row);
+        self.retry_ids.insert(retry.retry_id.clone(), row);
         self.rows.retries.push(RetryRow {
             seq: event.seq,
             time: event.time,
