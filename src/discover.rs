@@ -63,6 +63,11 @@ pub struct Discovery {
     pub notices: Vec<Notice>,
 }
 
+/// Whether the file name is one that the harness gives its logs.
+pub fn is_called_like_a_log(path: &str) -> bool {
+    parse_log_name(path.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_some()
+}
+
 /// Takes a log's file name apart: generation and whether it is compressed.
 /// Source: `^session(?:\.v([1-9][0-9]*))?\.jsonl(?:\.zstd)?$`.
 pub fn parse_log_name(name: &str) -> Option<(u32, bool)> {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::archive::{ArchiveReader, ArchiveReport, Damage, Limits, Line};
-use crate::discover::{Archive, ArchiveSource, Discovery};
+use crate::discover::{Archive, ArchiveSource, Discovery, is_called_like_a_log};
 use crate::event::{Decoder, LineError, NEWEST_FORMAT, SessionHeader};
 use crate::message;
 use crate::message::Message;
@@ -32,17 +32,11 @@ pub struct ReadSession {
 
 impl ReadSession {
     /// Whether somebody named a file that neither is a session log nor is called like one: then nothing is lost.
-    fn is_no_log(&self, archive: &Archive) -> bool {
-        self.rows.is_none()
-            && !is_called_like_a_log(&archive.display)
-            && !self.report.damage.is_empty()
-            && self.report.damage.iter().all(|damage| damage.kind == "not-a-log")
+    fn is_no_log(&self) -> bool {
+        let mut damage = self.report.damage.iter().map(|damage| damage.kind).peekable();
+        let nothing = self.rows.is_none() && damage.peek().is_some() && damage.all(|kind| kind == "not-a-log");
+        nothing && !is_called_like_a_log(&self.display)
     }
-}
-
-/// Whether the file name is one that the harness gives its logs.
-pub fn is_called_like_a_log(path: &str) -> bool {
-    crate::discover::parse_log_name(path.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_some()
 }
 
 /// Everything that was read.
@@ -130,8 +124,8 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
     dataset.inputs.unreadable_archives = discovery.unreadable;
     let mut candidates = Vec::new();
     let mut no_logs = 0;
-    for (index, session) in read {
-        no_logs += u64::from(session.is_no_log(&discovery.archives[index]));
+    for (_, session) in read {
+        no_logs += u64::from(session.is_no_log());
         collect_report(&mut dataset, &session);
         candidates.extend(session.rows);
     }

@@ -15,11 +15,11 @@ pub use deep::DeepReport;
 pub use harness::Verdict;
 
 use crate::archive::{ArchiveReader, FrameExtent, FrameFault, Limits, frame_extent};
-use crate::discover::{Archive, ArchiveSource};
+use crate::discover::{Archive, ArchiveSource, is_called_like_a_log};
 use crate::event::NEWEST_FORMAT;
 use crate::message;
 use crate::message::Message;
-use crate::pipeline::{ReadOptions, ReadSession, is_called_like_a_log, open, read_one_observed};
+use crate::pipeline::{ReadOptions, ReadSession, open, read_one_observed};
 use deep::DeepCheck;
 use harness::HarnessJudge;
 
