@@ -87,17 +87,16 @@ impl Sums {
 #[must_use]
 pub fn pooled_rate_ratio(units: &[ScanUnit], level: Level) -> Option<PooledRatio> {
     let strata = informative_strata(units);
-    let mut by_cluster: BTreeMap<usize, Vec<&ScanUnit>> = BTreeMap::new();
-    for unit in units.iter().filter(|unit| strata.contains_key(&unit.stratum)) {
-        by_cluster.entry(unit.cluster).or_default().push(unit);
-    }
+    let mut informative: Vec<&ScanUnit> = units.iter().filter(|unit| strata.contains_key(&unit.stratum)).collect();
+    informative.sort_by_key(|unit| (unit.cluster, unit.stratum));
+    let by_cluster: Vec<&[&ScanUnit]> = informative.chunk_by(|left, right| left.cluster == right.cluster).collect();
     let whole = total(strata.values());
     if whole[0] + whole[1] <= 0.0 {
         return None;
     }
-    let without: Vec<[f64; 3]> = by_cluster.values().map(|units| leave_out(&strata, whole, units)).collect();
+    let without: Vec<[f64; 3]> = by_cluster.iter().map(|units| leave_out(&strata, whole, units)).collect();
     let side = |exposed: bool| {
-        by_cluster.values().filter(|units| units.iter().any(|u| u.exposed == exposed && u.trials > 0)).count()
+        by_cluster.iter().filter(|units| units.iter().any(|u| u.exposed == exposed && u.trials > 0)).count()
     };
     let clusters = (side(true), side(false));
     let spread = spread_of_log(whole, &without);
@@ -130,15 +129,19 @@ fn total<'a>(strata: impl Iterator<Item = &'a Sums>) -> [f64; 3] {
     })
 }
 
-/// The totals without one cluster: only its own strata are reckoned again.
+/// The totals without one cluster, whose units are sorted by stratum: only its own strata are reckoned again.
 fn leave_out(strata: &BTreeMap<usize, Sums>, whole: [f64; 3], units: &[&ScanUnit]) -> [f64; 3] {
-    let mut touched: BTreeMap<usize, Sums> = BTreeMap::new();
-    for unit in units {
-        let Some(sums) = strata.get(&unit.stratum) else { continue };
-        touched.entry(unit.stratum).or_insert(*sums).add(unit, -1.0);
+    let (mut old, mut new) = ([0.0; 3], [0.0; 3]);
+    for same_stratum in units.chunk_by(|left, right| left.stratum == right.stratum) {
+        let Some(sums) = strata.get(&same_stratum[0].stratum) else { continue };
+        let mut without = *sums;
+        same_stratum.iter().for_each(|unit| without.add(unit, -1.0));
+        let (before, after) = (sums.parts(), without.parts());
+        for part in 0..3 {
+            old[part] += before[part];
+            new[part] += after[part];
+        }
     }
-    let old = total(touched.keys().filter_map(|stratum| strata.get(stratum)));
-    let new = total(touched.values());
     [0, 1, 2].map(|part| (whole[part] - old[part] + new[part]).max(0.0))
 }
 
