@@ -11,6 +11,7 @@ use crate::message;
 use crate::notice::Notice;
 use crate::policy::node::Node;
 use crate::policy::settings::{RouteSettings, SettingsFile};
+use crate::report::lang::Said;
 use crate::report::numbers::grouped;
 use crate::session::{AttemptRow, Route, SessionRows};
 
@@ -54,13 +55,11 @@ impl WindowSource {
 ///
 /// # Errors
 /// When the form is another, or N is no positive number.
-pub fn parse_window(text: &str) -> Result<(String, u64), String> {
-    let (model, tokens) = text.rsplit_once('=').ok_or_else(|| format!("{text:?}: write MODEL=TOKENS"))?;
-    let tokens = tokens.replace('_', "").parse().ok().filter(|n: &u64| *n > 0);
-    match tokens {
-        Some(tokens) if !model.is_empty() => Ok((model.to_owned(), tokens)),
-        _ => Err(format!("{text:?}: write MODEL=TOKENS, such as deepseek-chat=131072")),
-    }
+pub fn parse_window(text: &str) -> Result<(String, u64), Said> {
+    let parts = text.rsplit_once('=').filter(|(model, _)| !model.is_empty());
+    let parsed = parts.and_then(|(model, tokens)| Some((model.to_owned(), tokens.replace('_', "").parse().ok()?)));
+    let refused = || Said(message!("usage.no-context-window", text = format!("{text:?}")));
+    parsed.filter(|(_, tokens)| *tokens > 0).ok_or_else(refused)
 }
 
 /// The windows that a settings file gives its models. Models without `contextWindow` are left out: what the harness

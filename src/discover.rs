@@ -63,6 +63,11 @@ pub struct Discovery {
     pub notices: Vec<Notice>,
 }
 
+/// Whether the file name is one that the harness gives its logs.
+pub fn is_called_like_a_log(path: &str) -> bool {
+    parse_log_name(path.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_some()
+}
+
 /// Takes a log's file name apart: generation and whether it is compressed.
 /// Source: `^session(?:\.v([1-9][0-9]*))?\.jsonl(?:\.zstd)?$`.
 pub fn parse_log_name(name: &str) -> Option<(u32, bool)> {
@@ -209,12 +214,11 @@ fn group_generations(files: Vec<Candidate>, found: &mut Discovery) -> Vec<Archiv
             candidates.into_iter().partition(|c| c.name.is_some_and(|n| n.0 == newest));
         if !skip.is_empty() {
             found.generations_skipped += skip.len() as u64;
-            let names: Vec<String> =
-                skip.iter().map(|c| c.path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+            let name = |c: &Candidate| c.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             found.notices.push(Notice::at(
                 "duplicate-generation",
                 directory.display(),
-                message!("notices.older-generations", names = names.join(", ")),
+                message!("notices.older-generations").with_words("names", skip.iter().map(name)),
             ));
         }
         if keep.len() > 1 {

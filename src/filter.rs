@@ -2,6 +2,8 @@
 //! Out: the same dataset with whole sessions dropped and attempts marked as selected or not.
 //! Always: an attempt is in or out as a whole; a step or turn is in when one of its attempts is.
 
+mod nothing;
+
 use anyhow::Result;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

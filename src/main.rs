@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use dsh_forensics::cli::args::Cli;
 use dsh_forensics::cli::exit::Exit;
+use dsh_forensics::cli::help;
 use dsh_forensics::redact::redact;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match help::parse() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
     match dsh_forensics::commands::run(&cli) {
         Ok(exit) => exit.into(),
         Err(error) => {

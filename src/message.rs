@@ -68,6 +68,12 @@ impl Message {
         self.values.push((name, Value::List(list)));
         self
     }
+
+    /// With a value that is a list of words which are the same in every language: codes, names.
+    #[must_use]
+    pub fn with_words<T: Display>(self, name: &'static str, words: impl IntoIterator<Item = T>) -> Self {
+        self.with_list(name, words.into_iter().map(Self::verbatim))
+    }
 }
 
 /// `message!("area.key", name = value, …)`.

@@ -6,6 +6,9 @@ use std::fmt::Display;
 use crate::message;
 use crate::message::{Message, Value};
 
+/// The kind of the notice that the filters leave nothing.
+pub const NO_MATCH: &str = "no-match";
+
 /// One thing seen while reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {

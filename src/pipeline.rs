@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::archive::{ArchiveReader, ArchiveReport, Damage, Limits, Line};
-use crate::discover::{Archive, ArchiveSource, Discovery};
+use crate::discover::{Archive, ArchiveSource, Discovery, is_called_like_a_log};
 use crate::event::{Decoder, LineError, NEWEST_FORMAT, SessionHeader};
 use crate::message;
 use crate::message::Message;
@@ -28,6 +28,15 @@ pub struct ReadSession {
     pub display: String,
     /// The archive could not be read at all, or parts of it are corrupt.
     pub unreadable: bool,
+}
+
+impl ReadSession {
+    /// Whether somebody named a file that neither is a session log nor is called like one: then nothing is lost.
+    fn is_no_log(&self) -> bool {
+        let mut damage = self.report.damage.iter().map(|damage| damage.kind).peekable();
+        let nothing = self.rows.is_none() && damage.peek().is_some() && damage.all(|kind| kind == "not-a-log");
+        nothing && !is_called_like_a_log(&self.display)
+    }
 }
 
 /// Everything that was read.
@@ -110,13 +119,20 @@ pub fn read_all(discovery: Discovery, options: ReadOptions, progress: Progress<'
         )
         .collect();
     read.sort_by_key(|(index, _)| *index);
-    let mut dataset = Dataset { notices: discovery.notices, ..Dataset::default() };
+    let mut dataset = Dataset { notices: discovery.notices.clone(), ..Dataset::default() };
     dataset.inputs.generations_skipped = discovery.generations_skipped;
     dataset.inputs.unreadable_archives = discovery.unreadable;
     let mut candidates = Vec::new();
+    let mut no_logs = 0;
     for (_, session) in read {
+        no_logs += u64::from(session.is_no_log());
         collect_report(&mut dataset, &session);
         candidates.extend(session.rows);
+    }
+    if candidates.is_empty() && no_logs == dataset.inputs.archives {
+        // Nothing but files that are no logs: there is no input, as in an empty directory.
+        dataset.inputs.archives = 0;
+        dataset.inputs.unreadable_archives -= no_logs;
     }
     dataset.sessions = if options.keep_duplicates { candidates } else { once_each(candidates, &mut dataset) };
     dataset.sessions.sort_by(|a, b| (&a.project, &a.id, &a.path).cmp(&(&b.project, &b.id, &b.path)));
@@ -290,9 +306,7 @@ pub fn read_one_observed(
     }
     let has_header = fold.builder.has_header();
     if !has_header && fold.events == 0 {
-        if archive.walked
-            && crate::discover::parse_log_name(archive.display.rsplit(['/', '\\', '!']).next().unwrap_or("")).is_none()
-        {
+        if archive.walked && !is_called_like_a_log(&archive.display) {
             return ReadSession {
                 rows: None,
                 report: ArchiveReport::default(),

@@ -26,8 +26,10 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"(?i)\b[a-z_][a-z0-9_.-]*@[a-z0-9][a-z0-9.-]*([:~])", "<user>@<host>$1"),
         (r#"(?i)\b(user(?:name)?|logname|login)=[^\s"',;&]+"#, "$1=<user>"),
         (r"(?i)\b(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}\b|\b(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}\b", "<host>"),
-        (r"(?i)(?:/home/|/Users/|[a-z]:\\Users\\|/var/home/)[^/\\\s:]+", "~"),
-        (r"/root(?P<end>/|\b)", "~$end"),
+        // A home directory where a path begins; further inside a path only its owner's name goes.
+        (r#"(?i)(?P<before>^|[^\w./~-])(?:/(?:var/)?home/|/Users/|[a-z]:\\{1,2}Users\\{1,2})[^/\\\s:"'`,;)]+"#, "$before~"),
+        (r#"(?i)(?P<home>/home/|/Users/|[a-z]:\\{1,2}Users\\{1,2})[^/\\\s:"'`,;)<]+"#, "$home<user>"),
+        (r"(?P<before>^|[^\w./~-])/root(?P<end>/|\b)", "$before~$end"),
         // The harness names a project's directory by its path, with hyphens for separators.
         (r"(?i)--(home|Users|[a-z]--?Users|var-home)-[^-\s/]+", "--$1-<user>"),
     ]
@@ -49,7 +51,26 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| {
 /// Names of people in the home directories of a text.
 #[allow(clippy::expect_used)] // A constant pattern.
 static HOME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?i)(?:/home/|/Users/|[a-z]:\\Users\\)([^/\\\s:"']{3,})"#).expect("constant pattern")
+    Regex::new(r#"(?i)(?:/home/|/Users/|[a-z]:\\{1,2}Users\\{1,2})([^/\\\s:"'`,;)]{3,})"#).expect("constant pattern")
+});
+
+/// Ids of accounts at providers; which of them are ids is decided by [`hide_accounts`].
+#[allow(clippy::expect_used)] // A constant pattern.
+static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?P<kind>org|proj|project|user|acct)[-_](?P<id>[A-Za-z0-9]{6,})\b").expect("constant pattern")
+});
+
+/// Telephone numbers: with a country code, of Chinese mobiles, with an area code.
+#[allow(clippy::expect_used)] // A constant pattern.
+static PHONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)(?P<before>^|[^\w.,+/-])
+          (?P<number>\+\d{1,3}[\ -]?\(?\d{1,4}\)?(?:[\ -]?\d{2,4}){2,4}
+            |(?:86[\ -]?)?1[3-9]\d[\ -]?\d{4}[\ -]?\d{4}
+            |0\d{2,3}-\d{7,8}|[48]00-\d{3}-\d{4}|\(?[2-9]\d{2}\)?[\ -]\d{3}-\d{4})
+          (?P<after>$|[^\w]|[.]$)",
+    )
+    .expect("constant pattern")
 });
 
 /// Public endpoints of providers name no person and no machine of the user, and are evidence.
@@ -93,6 +114,38 @@ fn hide_hosts(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// `org-Abc123…` becomes `<org>`. A word such as `org-specific` has no digit and is no id.
+fn hide_accounts(text: &str) -> Cow<'_, str> {
+    ACCOUNT.replace_all(text, |found: &regex::Captures<'_>| {
+        let id = &found["id"];
+        if id.len() >= 20 || id.bytes().any(|b| b.is_ascii_digit()) {
+            format!("<{}>", &found["kind"])
+        } else {
+            found[0].to_owned()
+        }
+    })
+}
+
+/// Numbers of sizes and counts stay: eleven digits alone are a number of bytes where they are a multiple of 1024, or where
+/// a unit follows.
+fn hide_phones(text: &str) -> Cow<'_, str> {
+    if text.bytes().filter(u8::is_ascii_digit).count() < 10 {
+        return Cow::Borrowed(text);
+    }
+    PHONE.replace_all(text, |found: &regex::Captures<'_>| {
+        let (number, end) = (&found["number"], found.name("after").map_or(text.len(), |after| after.start()));
+        let counts_something = number.parse::<u64>().is_ok_and(|n| n % 1024 == 0 || has_unit(&text[end..]));
+        if counts_something { found[0].to_owned() } else { format!("{}<phone>{}", &found["before"], &found["after"]) }
+    })
+}
+
+/// Whether what follows a number says what was counted.
+fn has_unit(rest: &str) -> bool {
+    const UNITS: [&str; 9] = ["byte", "token", "ms", "ns", "us", "kb", "char", "字节", "个"];
+    let rest = rest.trim_start().to_lowercase();
+    UNITS.iter().any(|unit| rest.starts_with(unit)) || rest.starts_with("b ") || rest == "b"
+}
+
 /// The names that home directories give away, wherever else they stand in the text.
 fn hide_people(original: &str, clean: String) -> String {
     let mut clean = clean;
@@ -118,6 +171,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
     for (pattern, placeholder) in RULES.iter() {
         if let Cow::Owned(replaced) = pattern.replace_all(&clean, *placeholder) {
+            clean = Cow::Owned(replaced);
+        }
+    }
+    for hide in [hide_accounts, hide_phones] {
+        if let Cow::Owned(replaced) = hide(&clean) {
             clean = Cow::Owned(replaced);
         }
     }
@@ -185,6 +243,14 @@ mod tests {
             ("--home-liwei-harbour--", "--home-<user>-harbour--"),
             ("connect to fd00:1234:5678::9 failed", "connect to <host> failed"),
             ("mail ops%40example.com", "mail <email>"),
+            ("read /mnt/disk/home/liwei/a.txt of liwei", "read /mnt/disk/home/<user>/a.txt of <user>"),
+            ("file:///Users/liwei/x and '/home/liwei'", "file:///Users/<user>/x and '~'"),
+            (r#"{"path":"C:\\Users\\liwei\\x"}"#, r#"{"path":"~\\x"}"#),
+            ("HOME=/home/liwei;PATH=/var/home/liwei/bin", "HOME=~;PATH=~/bin"),
+            ("organization org-AbC123def456GhI789 reached TPM", "organization <org> reached TPM"),
+            ("project proj_9f8e7d6c5b4a of user-3Zk9Qw7Lr2Xv8Tn5", "project <proj> of <user>"),
+            ("call +86 138 0013 8000 or 13800138000", "call <phone> or <phone>"),
+            ("sales: +1 (415) 555-0100, 010-62345678.", "sales: <phone>, <phone>."),
         ] {
             let seen = redact(text);
             if text.starts_with("Authorization") {
@@ -208,6 +274,11 @@ mod tests {
             "at 12:34:56 std::io failed",
             "--srv-harbour-ledger--",
             "当前分组上游负载已饱和，请稍后再试",
+            "org-specific limits, org-level quota, user-defined project_settings",
+            "limit 17179869184 bytes, 13800138000 tokens used, memory 17179869184",
+            "at 1764471014000 ms: gpt-4o-2024-08-06 and qwen3-235b-a22b-2507 answered 413",
+            "requested 131,072 tokens (8192 in the completion), 20,971,520 bytes; request_id 20261130025014123456",
+            "/srv/root/data and /data/homework/x",
         ] {
             assert_eq!(redact(text), text);
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::message;
+use crate::report::lang::Said;
 use crate::session::SinceCompaction;
 
 /// The clock of a window.
@@ -37,19 +39,21 @@ impl Window {
 }
 
 impl FromStr for Window {
-    type Err = String;
+    type Err = Said;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Said> {
+        let shown = format!("{text:?}");
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let clock = match &text[digits.len()..] {
             "ev" => Clock::Events,
             "att" => Clock::Attempts,
             "s" => Clock::Seconds,
-            _ => return Err(format!("{text:?}: a window is a number and ev, att or s, such as 8ev, 3att, 60s")),
+            _ => return Err(Said(message!("usage.no-window", text = shown))),
         };
-        let length: f64 = digits.parse().map_err(|_| format!("{text:?}: {digits:?} is no number"))?;
+        let no_number = |_| Said(message!("usage.no-number", text = &shown, digits = format!("{digits:?}")));
+        let length: f64 = digits.parse().map_err(no_number)?;
         if !length.is_finite() || length <= 0.0 {
-            return Err(format!("{text:?}: a window must be longer than 0"));
+            return Err(Said(message!("usage.empty-window", text = shown)));
         }
         Ok(Self { clock, length })
     }

@@ -88,7 +88,6 @@ fn files_that_are_no_logs_are_named_and_make_the_run_partial() {
         ("session.jsonl", &b""[..], "empty file"),
         ("session.jsonl.zstd", b"", "empty file"),
         ("session.v1.jsonl.zstd", b"not compressed at all\n", "not a session log"),
-        ("notes.txt", "今天的笔记\nnothing else\n".as_bytes(), "not a session log"),
         ("session.v2.jsonl", &[0, 159, 146, 150, b'\n', 7, 200, b'\n'], "not a session log"),
         ("session.v3.jsonl.zstd", &[0x28, 0xB5, 0x2F, 0xFD, 0x24, 0xFF, 0xFF, 0xFF, 1, 2, 3], "not a session log"),
     ] {
@@ -107,6 +106,66 @@ fn files_that_are_no_logs_are_named_and_make_the_run_partial() {
         assert_eq!((&scan["partial"], &scan["inputs"]["unreadable_archives"]), (&json!(true), &json!(1)), "{name}");
         assert_eq!(scan["counts"]["events"], json!(0), "{name}");
     }
+}
+
+/// A file that neither is a log nor is called like one is no input, as an empty directory is.
+#[test]
+fn a_named_file_that_is_no_log_is_no_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes.txt");
+    fs::write(&path, "今天的笔记\nnothing else\n").unwrap();
+    for command in [&["scan"][..], &["failures"], &["verify"], &["compactions"], &["check"], &["policy", "show"]] {
+        let run = run(&[command, &[text(&path)]].concat());
+        assert_eq!((run.status, run.out.as_str()), (NO_INPUT, ""), "{command:?}");
+        assert!(run.err.contains("notes.txt") && run.err.contains("not a session log"), "{command:?}: {}", run.err);
+    }
+    // Beside a log it is a part of the input that could not be read.
+    let (root, _) = small_root();
+    assert_eq!(run(&["scan", text(root.path()), text(&path)]).status, PARTIAL);
+}
+
+#[test]
+fn logs_may_be_named_by_in_as_well() {
+    let (_root, path) = small_root();
+    for command in [&["scan"][..], &["failures"], &["verify"], &["compactions"], &["explain"], &["policy", "show"]] {
+        let run = run(&[command, &["--in", text(&path)]].concat());
+        assert!(matches!(run.status, 0 | 1) && !run.out.is_empty(), "{command:?}: {}", run.err);
+    }
+}
+
+/// What a table shows of a session can be typed as it stands.
+#[test]
+fn explain_takes_what_failures_shows() {
+    let page = run(&["failures", "--demo", "--width", "80"]).out;
+    let row = page.lines().find(|line| line.starts_with("e2-")).expect("a row");
+    let mut words = row.split_whitespace();
+    let target = format!("{}:{}", words.next().unwrap(), words.next().unwrap());
+    let run = run(&["explain", &target, "--demo"]);
+    assert_eq!(run.status, CLEAN, "{target}: {}", run.err);
+    assert!(run.out.contains("in e2-44e89473-f027-569c-a915-d07c540b0272 at seq 144"), "{}", run.out);
+}
+
+#[test]
+fn explain_says_what_may_have_been_meant() {
+    for (target, hint) in [
+        ("contradicted-overlow", "did you mean the rule contradicted-overflow?"),
+        ("e2-44e89474", "did you mean one of these: e2-44e89473-f027"),
+        ("e2-44e:abc", "\"abc\" is no seq"),
+        ("x:abc", "no session id begins with \"x\"; \"abc\" is no seq"),
+    ] {
+        let run = run(&["explain", target, "--demo"]);
+        assert_eq!((run.status, run.out.as_str()), (USAGE, ""));
+        assert!(run.err.contains(hint), "{target}: {}", run.err);
+    }
+}
+
+/// The pager is for terminals; elsewhere the text goes where it always goes.
+#[test]
+fn a_pager_is_not_started_where_nobody_looks() {
+    let mut program = program();
+    let output = program.env("PAGER", "/bin/false").args(["failures", "--demo", "--pager"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), run(&["failures", "--demo"]).out);
+    assert!(output.status.success() && output.stderr.is_empty());
 }
 
 #[test]
@@ -225,7 +284,7 @@ fn standard_input_is_read_plain_and_compressed() {
         assert_eq!((run.status, run.err.as_str()), (CLEAN, ""));
         assert_small_log_was_read(&serde_json::from_str(&run.out).unwrap());
     }
-    assert_eq!(run_with(&["scan", "-"], b"").status, PARTIAL);
+    assert_eq!(run_with(&["scan", "-"], b"").status, NO_INPUT);
 }
 
 #[test]
@@ -333,6 +392,11 @@ fn what_cannot_be_understood_is_a_usage_error_that_says_what_would_be() {
         (vec!["scan", path, "--format", "yaml"], "markdown"),
         (vec!["scan", path, "--demo"], "--demo"),
         (vec!["failures", path, "--with-descendants"], "--session"),
+        (vec!["scan", path, "--max-json-depth", "0"], "16..=1024"),
+        (vec!["scan", path, "--max-window-bytes", "1"], "--max-window-bytes"),
+        (vec!["scan", path, "--max-zip-ratio", "0"], "--max-zip-ratio"),
+        (vec!["policy", "schedule", "--rows", "0"], "--rows"),
+        (vec!["policy", "schedule", "--retry-after-ms=-5"], "milliseconds"),
     ] {
         let run = run(&args);
         assert_eq!((run.status, run.out.as_str()), (USAGE, ""), "{args:?}");
@@ -347,7 +411,8 @@ fn help_and_version_are_no_errors() {
         assert_eq!((run.status, run.err.as_str()), (CLEAN, ""), "{args:?}");
         assert!(run.out.contains("dsh-forensics"), "{args:?}: {}", run.out);
     }
-    assert!(run(&["--help"]).out.contains("3 no input, 4 partial"));
+    let help = run(&["--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("3 no input, 4 partial"), "{help}");
 }
 
 // ---- filters
@@ -633,4 +698,15 @@ fn classify_repeats_no_key_that_was_typed() {
     let run = run(&["classify", "401 bad key sk-proj-abcd1234EFGH5678ijkl", "--format", "json"]);
     assert_eq!(run.status, 0);
     assert!(!run.out.contains("abcd1234EFGH") && run.out.contains("<key>"), "{}", run.out);
+}
+
+/// A table of nothing says why; so does standard error beside a format that cannot.
+#[test]
+fn filters_that_leave_nothing_are_told_beside_formats_for_programs() {
+    let json = run(&["failures", "--demo", "--format", "ndjson", "--code", "RATE_LIMTI"]);
+    assert_eq!((json.status, json.out.as_str()), (CLEAN, ""));
+    assert!(json.err.starts_with("dsh-forensics: no-match: 0 of 35 failed attempts"), "{}", json.err);
+    assert!(json.err.contains("Did you mean RATE_LIMIT?"), "{}", json.err);
+    assert_eq!(run(&["failures", "--demo", "--format", "csv", "--code", "X", "--quiet"]).err, "");
+    assert_eq!(scan_json(&["--demo", "--provider", "mock"])["notices"][0]["kind"], json!("no-match"));
 }

@@ -13,8 +13,8 @@ use support::builder::{Log, NO_BODY_400, OVERFLOW, START};
 use support::{failures_ndjson, recorded, run, run_with, scan_json};
 use tempfile::TempDir;
 
-const TABLES: [&str; 9] =
-    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "events"];
+const TABLES: [&str; 10] =
+    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "findings", "events"];
 const USAGE: i32 = 2;
 const NO_INPUT: i32 = 3;
 const PARTIAL: i32 = 4;
@@ -425,4 +425,21 @@ fn the_recorded_logs_give_every_event_once() {
     let events: u64 = records.iter().map(|record| record[members].parse::<u64>().unwrap()).sum();
     assert_eq!(json!(events), scan["counts"]["events"]);
     assert!(!manifest(folder.path())["notices"].to_string().contains("changed-while-read"));
+}
+
+/// The findings table holds what `scan` finds: the same rules, fingerprints and sessions.
+#[test]
+fn findings_are_those_of_scan() {
+    let folder = exported(&["--demo", "--format", "ndjson", "--tables", "findings"], 0);
+    let rows = ndjson(folder.path(), "findings");
+    let scan = support::scan_json(&["--demo"]);
+    let findings = scan["findings"].as_array().unwrap();
+    for finding in findings {
+        let places: Vec<&Value> = rows.iter().filter(|row| row["fingerprint"] == finding["fingerprint"]).collect();
+        assert!(!places.is_empty(), "{finding}");
+        assert!(places.iter().all(|row| row["finding"] == finding["id"] && row["title"] == finding["title"]));
+        assert!(places.iter().all(|row| row["severity"] == finding["severity"] && row["time_ms"].is_i64()));
+    }
+    let known: std::collections::BTreeSet<&str> = findings.iter().map(|f| f["fingerprint"].as_str().unwrap()).collect();
+    assert!(rows.iter().all(|row| known.contains(row["fingerprint"].as_str().unwrap())));
 }

@@ -85,7 +85,7 @@ fn pages(dataset: &Dataset, language: Language) -> Vec<(&'static str, Page)> {
     let report = compactions::Report { summary: &summary, list: &list, study: &study };
     vec![
         ("scan", scan::page(dataset, &summary, &found, &charts, &zone, false, language)),
-        ("failures", failures::page(&rows, &charts, false, &zone, language)),
+        ("failures", failures::page(&rows, &charts, None, false, &zone, language)),
         ("compactions", compactions::page(&report, &zone, language)),
         ("check", ci::page::page(&checked, ci::page::MOST_IN_FILE, language)),
     ]

@@ -72,7 +72,7 @@ fn exercise(discovery: Discovery) {
     assert!(html::render(&page, &meta, Language::Chinese).len() < html::MOST_BYTES);
     let rows = failures::rows(&dataset, &filters, &verdicts);
     failures::ndjson(&rows).unwrap();
-    failures::page(&rows, &charts, false, &jiff::tz::TimeZone::UTC, Language::English);
+    failures::page(&rows, &charts, None, false, &jiff::tz::TimeZone::UTC, Language::English);
 }
 
 fn exercise_bytes(bytes: &[u8]) {

@@ -11,19 +11,21 @@ use support::builder::Log;
 use support::run;
 
 /// Commands and the arguments of each format.
-const OUTPUTS: [(&[&str], &[&str]); 8] = [
+const OUTPUTS: [(&[&str], &[&str]); 9] = [
     (&["scan"], &["table", "json", "markdown", "html"]),
     (&["failures"], &["table", "ndjson", "csv", "markdown", "html"]),
     (&["compactions"], &["table", "json", "ndjson", "markdown", "html"]),
     (&["policy", "what-if", "--draws", "120"], &["table", "json", "markdown", "html"]),
     (&["verify"], &["table", "ndjson"]),
     (&["explain", "--in"], &["table", "json", "markdown", "html"]),
+    // Contents may be asked for; secrets in them are hidden all the same.
+    (&["explain", "--show-content", "--yes-include-content", "--in"], &["table", "markdown", "html"]),
     (&["policy", "show"], &["table", "json", "markdown"]),
     (&["check"], &["table", "json", "markdown", "html", "sarif", "junit", "github"]),
 ];
 
 /// What is planted, and the part of it that must not be found again.
-const SECRETS: [(&str, &str); 12] = [
+const SECRETS: [(&str, &str); 16] = [
     ("key sk-proj-abcd1234EFGH5678ijkl", "abcd1234EFGH5678"),
     ("Authorization: Bearer 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a39281706"),
     ("-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----", "MIIEowIBAAKCAQEA"),
@@ -36,6 +38,10 @@ const SECRETS: [(&str, &str); 12] = [
     ("getaddrinfo ENOTFOUND llm-gate.acme.internal", "llm-gate"),
     ("connect ECONNREFUSED 10.20.30.40:8443", "10.20.30.40"),
     ("write to ops.team@acme.example please", "ops.team"),
+    ("organization org-AbC123def456GhI789jkl reached its limit", "AbC123def456"),
+    ("project proj_9f8e7d6c5b4a3921 is over quota", "9f8e7d6c5b4a"),
+    ("call +86 138 0013 8000", "138 0013"),
+    ("read /mnt/disk/home/wangxiaoming/a.txt", "wangxiaoming"),
 ];
 
 /// A log with one failing step for each secret, in a directory of a person's home.
@@ -59,8 +65,11 @@ fn every_output(path: &str, more: &[&str], check: impl Fn(&str, &str)) {
                     run(&[command, &[path, "--format", format, "--lang", language, "--width", "400"][..], more]
                         .concat());
                 // A gate may fire, and a failure that was never retried follows no policy: both are statuses of a report.
-                assert!(matches!(run.status, 0 | 1), "{command:?} {format} ends with {}: {}", run.status, run.err);
-                assert!(run.out.len() > 40 || *format == "ndjson", "{command:?} {format} says something");
+                // What strict hides is not shown at all.
+                let refused = command.contains(&"--show-content") && more.contains(&"strict");
+                let right = if refused { run.status == 2 } else { matches!(run.status, 0 | 1) };
+                assert!(right, "{command:?} {format} ends with {}: {}", run.status, run.err);
+                assert!(refused || run.out.len() > 40 || *format == "ndjson", "{command:?} {format} says something");
                 check(&format!("{} --format {format} --lang {language}", command.join(" ")), &(run.out + &run.err));
             }
         }
@@ -87,6 +96,9 @@ fn strict_replaces_sessions_projects_and_paths_by_stable_pseudonyms() {
     };
     let first = session(&run(&["failures", path, "--format", "ndjson", "--redact", "strict"]).out);
     every_output(path, &["--redact", "strict"], |name, out| {
+        if name.contains("--show-content") {
+            return;
+        }
         for known in ["harbour-night-shift", "dragon-ledger", "liweiqiang"] {
             assert!(!out.contains(known), "{known} in {name}:\n{out}");
         }
@@ -101,6 +113,38 @@ fn without_strict_sessions_keep_their_names() {
     let (_root, path) = planted();
     let out = run(&["failures", path.to_str().unwrap(), "--format", "ndjson"]).out;
     assert!(out.contains("harbour-night-shift"));
+}
+
+/// Message contents leave only when somebody says so, and for a page that may be posted says so twice.
+#[test]
+fn contents_are_shown_only_to_those_who_ask_and_posted_only_by_those_who_insist() {
+    let demo = ["explain", "k3-8be33c9c", "--demo"];
+    let with = |more: &[&str]| run(&[&demo[..], more].concat());
+    let heading = "The last messages of the request";
+    assert!(!with(&[]).out.contains(heading));
+    assert!(with(&["--show-content"]).out.contains(heading));
+    for format in ["markdown", "html"] {
+        let refused = with(&["--show-content", "--format", format]);
+        assert_eq!((refused.status, refused.out.as_str()), (2, ""), "{format}");
+        assert!(refused.err.contains("--yes-include-content"), "{}", refused.err);
+        let insisted = with(&["--show-content", "--format", format, "--yes-include-content"]);
+        assert_eq!(insisted.status, 0, "{}", insisted.err);
+        assert!(insisted.out.contains(heading), "{format}");
+    }
+    assert_eq!(with(&["--show-content", "--format", "json"]).status, 2);
+    assert_eq!(with(&["--show-content", "--redact", "strict"]).status, 2);
+    assert_eq!(with(&["--yes-include-content"]).status, 2);
+    for command in ["scan", "failures", "compactions", "check"] {
+        assert_eq!(run(&[command, "--demo", "--show-content"]).status, 2, "{command} shows no contents at all");
+    }
+}
+
+/// A session is named as it is called, also where its name is not to be told.
+#[test]
+fn strict_finds_what_is_named_and_does_not_tell_it() {
+    let run = run(&["explain", "e2-44e89473:144", "--demo", "--redact", "strict", "--format", "markdown"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("session-") && !run.out.contains("44e89473"), "{}", run.out);
 }
 
 /// A log whose contents hold every secret: in prompts, arguments, results, file names, and in the keys of objects.

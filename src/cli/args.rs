@@ -23,8 +23,7 @@ Examples:
   dsh-forensics scan                            look at your own logs
   dsh-forensics failures --since 6d --code CONTEXT_WINDOW_EXCEEDED
 
-Exit status: 0 nothing found, 1 findings at or above the gate, 2 usage or internal error,
-3 no input, 4 partial (some input could not be read).
+Exit status: 0 nothing found, 1 findings at or above the gate, 2 usage or internal error, 3 no input, 4 partial (some input could not be read).
 
 Everything happens on this machine: no network, nothing written outside -o, no message contents.";
 
@@ -80,7 +79,8 @@ impl Command {
             Self::Export(args) => args.output.language(),
             Self::Request(args) => args.language(),
             Self::Classify(args) => args.output.language(),
-            Self::Completions(_) | Self::Man(_) => Language::from_environment(),
+            Self::Completions(args) => args.lang.unwrap_or_else(Language::from_environment),
+            Self::Man(args) => args.lang.unwrap_or_else(Language::from_environment),
             Self::Policy(PolicyCommand::Lint(args)) => args.output.language(),
             Self::Policy(PolicyCommand::Schedule(args)) => args.output.language(),
             Self::Policy(command) => command.output().language(),
@@ -178,6 +178,9 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub shell: clap_complete::Shell,
+    /// Language of the descriptions [default: en]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
 }
 
 /// Arguments of `man`.
@@ -187,6 +190,9 @@ pub struct ManArgs {
     /// Directory that the pages are written into; it is made where it does not exist
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Language of the pages [default: en]
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub lang: Option<Language>,
 }
 
 /// Formats of `verify`.

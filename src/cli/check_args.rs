@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::args::{FilterArgs, InputArgs, OutputArgs, RuleArgs};
+use crate::message;
+use crate::message::Message;
+use crate::report::lang::Said;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dsh-forensics check logs/ --baseline baseline.json --update --reason 'first baseline'\n  dsh-forensics check logs/ --baseline baseline.json\n  dsh-forensics check logs/ --baseline baseline.json --dsh-version 0.2.0-rc.2\n  dsh-forensics check logs/ --baseline baseline.json --policy settings.yaml --format sarif -o check.sarif\n\nExit status: 0 no gate fired, 1 a gate fired, 2 wrong arguments, configuration or baseline, 3 no input,\n4 some input could not be read; with --bisect 125 where the evidence does not decide (docs/ci.md)."
+    after_help = "Examples:\n  dsh-forensics check logs/ --baseline baseline.json --update --reason 'first baseline'\n  dsh-forensics check logs/ --baseline baseline.json\n  dsh-forensics check logs/ --baseline baseline.json --dsh-version 0.2.0-rc.2\n  dsh-forensics check logs/ --baseline baseline.json --policy settings.yaml --format sarif -o check.sarif\n\nExit status: 0 no gate fired, 1 a gate fired, 2 wrong arguments, configuration or baseline, 3 no input, 4 some input could not be read; with --bisect 125 where the evidence does not decide (docs/ci.md)."
 )]
 pub struct CheckArgs {
     /// What to read and how.
@@ -72,12 +75,12 @@ pub enum CheckFormat {
     Github,
 }
 
-fn reason(text: &str) -> Result<String, String> {
+fn reason(text: &str) -> Result<String, Said> {
     let text = text.trim();
-    if text.is_empty() { Err("a reason says something".to_owned()) } else { Ok(text.to_owned()) }
+    if text.is_empty() { Err(Said(Message::new("usage.no-reason"))) } else { Ok(text.to_owned()) }
 }
 
-fn version(text: &str) -> Result<String, String> {
+fn version(text: &str) -> Result<String, Said> {
     let digits = text.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
-    if digits { Ok(text.to_owned()) } else { Err(format!("'{text}' is no version; write 0.1.1 or 0.2.0-rc.2")) }
+    if digits { Ok(text.to_owned()) } else { Err(Said(message!("usage.no-version", text = format!("'{text}'")))) }
 }

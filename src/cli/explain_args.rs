@@ -39,6 +39,12 @@ pub struct ExplainArgs {
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    /// Also show the last messages of the request; they may hold secrets, and code that is not yours to post
+    #[arg(long, help_heading = "Output")]
+    pub show_content: bool,
+    /// With --show-content: put the messages into a page that may be posted (markdown, html)
+    #[arg(long, requires = "show_content", help_heading = "Output")]
+    pub yes_include_content: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ExplainFormat::Table, help_heading = "Output")]
     pub format: ExplainFormat,
@@ -64,21 +70,21 @@ impl ExplainArgs {
 impl Default for InputArgs {
     /// As if nothing was typed.
     fn default() -> Self {
-        let limits = crate::archive::Limits::default();
         Self {
             paths: Vec::new(),
+            more_paths: Vec::new(),
             demo: false,
             jobs: None,
             keep_duplicates: false,
             config: None,
             settings: None,
             context_window: Vec::new(),
-            max_window_bytes: limits.window_bytes,
-            max_frame_bytes: limits.frame_bytes,
-            max_line_bytes: limits.line_bytes,
-            max_json_depth: limits.json_depth,
-            max_zip_entries: limits.zip_entries,
-            max_zip_ratio: limits.zip_ratio,
+            max_window_bytes: 1 << 27,
+            max_frame_bytes: 256 << 20,
+            max_line_bytes: 64 << 20,
+            max_json_depth: 128,
+            max_zip_entries: 100_000,
+            max_zip_ratio: 2_000,
         }
     }
 }

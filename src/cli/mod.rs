@@ -8,6 +8,7 @@ pub mod compactions_args;
 pub mod exit;
 pub mod explain_args;
 pub mod export_args;
+pub mod help;
 pub mod output;
 pub mod plan;
 pub mod policy_args;

@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 
 use super::args::{FilterArgs, InputArgs, OutputArgs, Redact, When};
-use super::suggest::nearest;
 use crate::archive::Limits;
 use crate::config::Config;
 use crate::context_window::{KnownWindows, configured};
@@ -16,7 +15,7 @@ use crate::discover::{self, Discovery};
 use crate::filter::{Filters, parse_time, parse_zone};
 use crate::message;
 use crate::message::Message;
-use crate::notice::Notice;
+use crate::notice::{NO_MATCH, Notice};
 use crate::pipeline::{self, Dataset, ReadOptions};
 use crate::policy::{FileKind, Release, read_settings};
 use crate::pseudonym::Pseudonyms;
@@ -44,6 +43,8 @@ pub struct Plan {
     pub output: Option<PathBuf>,
     /// No progress, no remarks.
     pub quiet: bool,
+    /// Show the report in a pager.
+    pub pager: bool,
     paths: Vec<PathBuf>,
     demo: bool,
     jobs: Option<usize>,
@@ -92,16 +93,16 @@ impl Plan {
         let time = |text: &Option<String>, flag: &str| {
             text.as_ref().map(|t| parse_time(t, &zone).with_context(|| format!("--{flag}"))).transpose()
         };
-        let mut paths = input.paths.clone();
+        let mut paths: Vec<PathBuf> = input.paths.iter().chain(&input.more_paths).cloned().collect();
         if paths.is_empty() && !input.demo {
             paths.push(discover::default_root().ok_or_else(|| Said(Message::new("errors.no-home")))?);
         }
         let limits = Limits {
             window_bytes: input.max_window_bytes,
             frame_bytes: input.max_frame_bytes,
-            line_bytes: input.max_line_bytes,
-            json_depth: input.max_json_depth,
-            zip_entries: input.max_zip_entries,
+            line_bytes: usize::try_from(input.max_line_bytes).unwrap_or(usize::MAX),
+            json_depth: usize::from(input.max_json_depth),
+            zip_entries: usize::try_from(input.max_zip_entries).unwrap_or(usize::MAX),
             zip_ratio: input.max_zip_ratio,
             ..Limits::default()
         };
@@ -122,6 +123,7 @@ impl Plan {
             language: output.lang.or(config.lang).unwrap_or_else(Language::from_environment),
             output: output.output.clone(),
             quiet: output.quiet,
+            pager: output.pager,
             paths,
             demo: input.demo,
             jobs: input.jobs.map(usize::from),
@@ -152,6 +154,27 @@ impl Plan {
     /// # Errors
     /// As [`Plan::load`].
     pub fn load_from(&self, discovery: Discovery) -> Result<Dataset> {
+        let mut dataset = self.load_by_name(discovery)?;
+        self.hide_names(&mut dataset);
+        Ok(dataset)
+    }
+
+    /// Replaces session ids, projects and paths where `--redact strict` asks for it; a page that may be posted names no
+    /// folders in its notices.
+    pub fn hide_names(&self, dataset: &mut Dataset) {
+        if self.is_strict() {
+            Pseudonyms::default().dataset(dataset);
+        }
+        if self.posted {
+            dataset.notices.iter_mut().for_each(Notice::drop_folders);
+        }
+    }
+
+    /// [`Plan::load_from`] with the names that somebody types: [`Plan::hide_names`] follows before anything is told.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_by_name(&self, discovery: Discovery) -> Result<Dataset> {
         let bar = self.progress_bar(&discovery);
         let progress = |bytes: u64| {
             if let Some(bar) = &bar {
@@ -165,17 +188,9 @@ impl Plan {
         }
         let notices = crate::context_window::fill(&mut dataset.sessions, &self.windows);
         dataset.notices.extend(notices);
-        let known: Vec<String> = dataset.sessions.iter().map(|s| s.id.clone()).collect();
+        let nothing = self.filters.nothing_left(&dataset, &self.zone, self.is_strict());
         self.filters.apply(&mut dataset);
-        if !self.filters.sessions.is_empty() && dataset.sessions.is_empty() && dataset.inputs.archives > 0 {
-            dataset.notices.push(Notice::new("no-match", self.no_match(&known)));
-        }
-        if self.is_strict() {
-            Pseudonyms::default().dataset(&mut dataset);
-        }
-        if self.posted {
-            dataset.notices.iter_mut().for_each(Notice::drop_folders);
-        }
+        dataset.notices.extend(nothing.map(|why| Notice::new(NO_MATCH, why)));
         Ok(dataset)
     }
 
@@ -200,17 +215,6 @@ impl Plan {
         let names = |typed: &&String| !typed.starts_with("--session") && !typed.starts_with("--project");
         let shown = self.typed_filters.iter().filter(|typed| !self.is_strict() || names(typed));
         Meta::of(dataset, command, &shown.map(String::as_str).collect::<Vec<_>>().join(", "), &self.zone)
-    }
-
-    /// No session fits `--session`: which ids look like what was typed.
-    fn no_match(&self, known: &[String]) -> Message {
-        let wanted = self.filters.sessions.first().map_or("", String::as_str);
-        let near = nearest(known.iter().map(String::as_str), wanted);
-        if near.is_empty() {
-            return Message::new("notices.no-match");
-        }
-        let ids = near.into_iter().map(|id| message!("common.verbatim", words = id));
-        Message::new("notices.no-match-but").with_list("ids", ids)
     }
 
     /// Finds the logs without reading them.
@@ -263,9 +267,13 @@ pub fn layout(output: &OutputArgs) -> Layout {
         When::Never => false,
         When::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
     };
+    Layout { width: output.width.map(usize::from).or_else(|| columns(to_terminal)).unwrap_or(100), color }
+}
+
+/// Columns of the terminal, where the text goes to one, else those of `COLUMNS`.
+pub(super) fn columns(to_terminal: bool) -> Option<usize> {
     let from_env = || std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|c| (40..=1000).contains(c));
     let from_terminal =
         || to_terminal.then(|| comfy_table::Table::new().width().map(usize::from)).flatten().map(|w| w.max(40));
-    let width = output.width.map(usize::from).or_else(from_terminal).or_else(from_env).unwrap_or(100);
-    Layout { width, color }
+    from_terminal().or_else(from_env)
 }

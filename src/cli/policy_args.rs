@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::{FilterArgs, InputArgs, OutputArgs};
+use crate::message;
+use crate::report::lang::Said;
 
 /// The commands under `policy`.
 #[derive(Debug, Subcommand)]
@@ -69,7 +71,7 @@ pub struct PolicyShowArgs {
 /// Arguments of `policy lint`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint ~/.dsh/settings.yaml --archive ~/.dsh/sessions\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
+    after_help = "Examples:\n  dsh-forensics policy lint ~/.dsh/settings.yaml\n  dsh-forensics policy lint ~/.dsh/settings.yaml --in ~/.dsh/sessions\n  dsh-forensics policy lint cordis.patch.yml --dsh-version 0.1.0-rc.7\n\nExit status: 0 nothing refused, 1 the harness refuses something, 2 the file cannot be read."
 )]
 pub struct PolicyLintArgs {
     /// settings.yaml, cordis.patch.yml or policies.toml
@@ -79,10 +81,10 @@ pub struct PolicyLintArgs {
     #[arg(long, value_name = "VERSION", default_value = crate::policy::Release::NEWEST)]
     pub dsh_version: String,
     /// Also hold the file against recorded logs: a sessions root, a directory, a log file or a zip; may be repeated
-    #[arg(long, value_name = "PATH")]
-    pub archive: Vec<PathBuf>,
+    #[arg(long = "in", alias = "archive", value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
     /// Hold the file against the demo logs inside the program
-    #[arg(long, conflicts_with = "archive")]
+    #[arg(long, conflicts_with = "paths")]
     pub demo: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
@@ -105,15 +107,20 @@ pub struct PolicyScheduleArgs {
     #[arg(long, conflicts_with = "policy")]
     pub list: bool,
     /// Retry-After that every failure carries, milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub retry_after_ms: Option<f64>,
     /// Most attempts shown
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub rows: usize,
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub rows: u16,
     /// Output format
     #[arg(long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
     pub format: PolicyFormat,
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+fn milliseconds(text: &str) -> Result<f64, Said> {
+    let refused = || Said(message!("usage.no-milliseconds", text = format!("'{text}'")));
+    text.parse().ok().filter(|ms: &f64| ms.is_finite() && *ms >= 0.0).ok_or_else(refused)
 }

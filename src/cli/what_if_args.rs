@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use super::args::{FilterArgs, InputArgs, OutputArgs};
+use crate::message;
+use crate::report::lang::Said;
 use crate::simulate::engine::Assume;
 
 /// Arguments of `policy what-if`.
@@ -59,8 +61,7 @@ pub enum WhatIfFormat {
     Html,
 }
 
-fn duration(text: &str) -> Result<f64, String> {
-    crate::policy::edits::duration_ms(text)
-        .filter(|ms| *ms > 0.0)
-        .ok_or_else(|| format!("'{text}' is no time; write 500ms, 30s, 5m or 2h"))
+fn duration(text: &str) -> Result<f64, Said> {
+    let refused = || Said(message!("usage.no-duration", text = format!("'{text}'")));
+    crate::policy::edits::duration_ms(text).filter(|ms| *ms > 0.0).ok_or_else(refused)
 }

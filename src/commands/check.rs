@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{finished, nothing_read, scan};
+use super::{finished, nothing_read, say_what_matches_nothing, scan};
 use crate::check::{
     Asked, Baseline, CheckResult, GateState, NeedsReason, Observed, Policy, Rules, SavedShare, decide_all, judge,
     updated,
@@ -52,6 +52,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(skipped_in_bisection(exit, args));
     }
+    say_what_matches_nothing(&dataset, &plan);
     let mut summary = Summary::of(&dataset, &plan.filters, &[]);
     let recorded = Verdicts::of(&dataset.sessions);
     summary.add_verdicts(&dataset, &plan.filters, &recorded);
@@ -136,7 +137,8 @@ fn asked_policy(args: &CheckArgs, old: Option<&Baseline>) -> Result<Option<Asked
 fn one_contender(policy: &AskedPolicy, routes: &[Route], dataset: &Dataset) -> Result<Contender> {
     let release: Release = Release::NEWEST.parse()?;
     let current = Current::of(&policy_spans(&dataset.sessions));
-    let mut contenders = resolve(std::slice::from_ref(policy), routes, &current, &release)?;
+    let mut contenders =
+        resolve(std::slice::from_ref(policy), routes, &current, &release).map_err(|error| Said(error.message()))?;
     match (contenders.pop(), contenders.len()) {
         (Some(one), 0) => Ok(one),
         (_, others) => Err(Said(message!("check.one-policy", n = others + 1)).into()),

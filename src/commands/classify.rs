@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::cli::args::{ClassifyArgs, ClassifyFormat};
 use crate::cli::exit::Exit;
-use crate::cli::output::emit_to;
+use crate::cli::output::emit_for;
 use crate::cli::plan::layout;
 use crate::evidence::{ClassifyInput, classify_input};
 use crate::redact::redact;
@@ -33,6 +33,6 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<Exit> {
             terminal::render(&classify::page(&report, args.output.language()), layout(&args.output))
         }
     };
-    emit_to(out.as_bytes(), args.output.output.as_deref())?;
+    emit_for(&out, &args.output)?;
     Ok(Exit::Clean)
 }

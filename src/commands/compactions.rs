@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{finished, nothing_read};
+use super::{finished, nothing_read, say_what_matches_nothing};
 use crate::cli::compactions_args::{CompactionsArgs, CompactionsFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
@@ -20,6 +20,7 @@ pub(super) fn run(args: &CompactionsArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
+    say_what_matches_nothing(&dataset, &plan);
     let summary = Summary::of(&dataset, &plan.filters, &args.windows);
     let list = CompactionList::of(&dataset.sessions, &plan.filters);
     let study = CompactionStudy::of(&dataset.sessions, &plan.filters, &args.windows);

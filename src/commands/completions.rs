@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::Result;
-use clap::CommandFactory;
 
-use crate::cli::args::{Cli, CompletionsArgs, ManArgs};
+use crate::cli::args::{CompletionsArgs, ManArgs};
 use crate::cli::exit::Exit;
+use crate::cli::help::command;
 use crate::cli::output::emit_to;
 use crate::message;
 use crate::report::lang::Said;
@@ -15,7 +15,9 @@ const NAME: &str = "dsh-forensics";
 
 pub(super) fn run(args: &CompletionsArgs) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    // English where nothing else is asked for: scripts are installed for all users of a machine.
+    let mut command = command(args.lang.unwrap_or_default(), usize::MAX);
+    clap_complete::generate(args.shell, &mut command, NAME, &mut script);
     emit_to(&script, None)?;
     Ok(Exit::Clean)
 }
@@ -25,6 +27,7 @@ pub(super) fn man(args: &ManArgs) -> Result<Exit> {
     let cannot =
         |error: std::io::Error| Said(message!("errors.cannot-write", path = args.output.display(), why = error));
     fs::create_dir_all(&args.output).map_err(cannot)?;
-    clap_mangen::generate_to(Cli::command().name(NAME), &args.output).map_err(cannot)?;
+    let command = command(args.lang.unwrap_or_default(), usize::MAX);
+    clap_mangen::generate_to(command.name(NAME), &args.output).map_err(cannot)?;
     Ok(Exit::Clean)
 }

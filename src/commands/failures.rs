@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{finished, nothing_read};
+use super::{finished, nothing_matches, nothing_read, say_what_matches_nothing};
 use crate::charts::Charts;
 use crate::cli::args::{FailuresArgs, FailuresFormat};
 use crate::cli::exit::Exit;
@@ -24,11 +24,15 @@ pub(super) fn run(args: &FailuresArgs) -> Result<Exit> {
         failures::page(
             &rows,
             &Charts::of(&dataset.sessions, &plan.filters),
+            nothing_matches(&dataset),
             exit == Exit::Partial,
             &plan.zone,
             plan.language,
         )
     };
+    if matches!(args.format, FailuresFormat::Ndjson | FailuresFormat::Csv) {
+        say_what_matches_nothing(&dataset, &plan);
+    }
     let text = match args.format {
         FailuresFormat::Table => terminal::render(&page(), plan.layout),
         FailuresFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "failures")), plan.language),

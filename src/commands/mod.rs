@@ -20,7 +20,8 @@ use anyhow::Result;
 use crate::cli::args::{Cli, Command};
 use crate::cli::exit::Exit;
 use crate::cli::plan::Plan;
-use crate::notice::Notice;
+use crate::message::Message;
+use crate::notice::{NO_MATCH, Notice};
 use crate::pipeline::Dataset;
 use crate::redact::redact;
 use crate::report::lang::Language;
@@ -56,6 +57,18 @@ fn nothing_read(dataset: &Dataset, plan: &Plan) -> Option<Exit> {
         eprintln!("dsh-forensics: {}", plan.language.say("errors.no-log"));
     }
     Some(if dataset.inputs.unreadable_archives > 0 { Exit::Partial } else { Exit::NoInput })
+}
+
+/// Why the filters leave nothing, where they do.
+fn nothing_matches(dataset: &Dataset) -> Option<&Message> {
+    dataset.notices.iter().find(|notice| notice.kind == NO_MATCH).map(|notice| &notice.message)
+}
+
+/// Says on standard error why the filters leave nothing, for formats and pages that do not say it themselves.
+fn say_what_matches_nothing(dataset: &Dataset, plan: &Plan) {
+    if let Some(why) = nothing_matches(dataset).filter(|_| !plan.quiet) {
+        eprintln!("dsh-forensics: {NO_MATCH}: {}", redact(&plan.language.render(why)));
+    }
 }
 
 /// Notices on standard error.

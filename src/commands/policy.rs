@@ -2,22 +2,24 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use super::{finished, nothing_read};
+use super::{finished, nothing_read, say_what_matches_nothing};
 use crate::archive::Limits;
 use crate::cli::exit::Exit;
-use crate::cli::output::{emit, emit_to};
+use crate::cli::output::{emit, emit_for};
 use crate::cli::plan::{Plan, layout};
 use crate::cli::policy_args::{PolicyCommand, PolicyFormat, PolicyLintArgs, PolicyScheduleArgs, PolicyShowArgs};
 use crate::context_window::{KnownWindows, fill};
 use crate::evidence::Verdicts;
+use crate::message;
+use crate::message::Message;
 use crate::pipeline::{ReadOptions, read_all};
 use crate::policy::edits::EDITS;
 use crate::policy::{ArchiveFacts, Release, Severity, lint_text, parse_candidate, presets, schedule};
 use crate::replay::{archive_facts, policy_spans, replay};
 use crate::report::document::Page;
-use crate::report::lang::Language;
+use crate::report::lang::{Language, Said};
 use crate::report::policy::{lint_page, presets_page, schedule_page};
 use crate::report::policy_json::{PolicyLintV1, PolicyScheduleV1, PolicyShowV1, PresetsV1};
 use crate::report::terminal::Layout;
@@ -38,6 +40,7 @@ fn show(args: &PolicyShowArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
+    say_what_matches_nothing(&dataset, &plan);
     let spans = policy_spans(&dataset.sessions);
     let report = replay(&dataset.sessions);
     let page = || policy_show::page(&spans, &report, args.mismatches, &plan.zone, plan.language);
@@ -63,9 +66,10 @@ fn render<T: serde::Serialize>(
 }
 
 fn lint(args: &PolicyLintArgs) -> Result<Exit> {
-    let release: Release = args.dsh_version.parse().map_err(|e| anyhow::anyhow!("--dsh-version: {e}"))?;
-    let bytes = fs::read(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
-    let text = text_of(&bytes).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let release = release(&args.dsh_version)?;
+    let cannot = |why: Message| Said(message!("policy.cannot-read", path = args.file.display(), why = why));
+    let bytes = fs::read(&args.file).map_err(|error| cannot(Message::verbatim(error)))?;
+    let text = text_of(&bytes).map_err(cannot)?;
     let name = args.file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts_of(args)?;
     let hits = lint_text(&name, &text, facts.as_ref(), &release);
@@ -73,36 +77,44 @@ fn lint(args: &PolicyLintArgs) -> Result<Exit> {
     let page = || lint_page(&name, &hits, attempts, args.output.language());
     let json = || PolicyLintV1::new(&name, release.to_string(), attempts, &hits);
     let out = render(args.format, (layout(&args.output), args.output.language()), page, json)?;
-    emit_to(out.as_bytes(), args.output.output.as_deref())?;
+    emit_for(&out, &args.output)?;
     let refused = hits.iter().any(|hit| hit.severity == Severity::Error);
     Ok(if refused { Exit::Findings } else { Exit::Clean })
 }
 
+/// The release of `--dsh-version`.
+///
+/// # Errors
+/// When it is no release number.
+pub(super) fn release(typed: &str) -> Result<Release> {
+    typed.parse::<Release>().map_err(|error| Said(message!("policy.of-release", why = error.message())).into())
+}
+
 /// The text of a settings file: UTF-8, with or without a byte order mark.
-fn text_of(bytes: &[u8]) -> Result<String> {
+fn text_of(bytes: &[u8]) -> Result<String, Message> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        bail!("line 1: the file is UTF-16; save it as UTF-8");
+        return Err(message!("policy.utf-16"));
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),
         Err(error) => {
             let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-            bail!("line {line}: not UTF-8 (GBK, perhaps); save the file as UTF-8")
+            Err(message!("policy.not-utf-8", line = line))
         }
     }
 }
 
 /// What the archive shows; `None` when none was named.
 fn facts_of(args: &PolicyLintArgs) -> Result<Option<ArchiveFacts>> {
-    let discovery = match (args.demo, args.archive.is_empty()) {
+    let discovery = match (args.demo, args.paths.is_empty()) {
         (true, _) => crate::demo::discovery(),
         (false, true) => return Ok(None),
-        (false, false) => crate::discover::discover(&args.archive, Limits::default()),
+        (false, false) => crate::discover::discover(&args.paths, Limits::default()),
     };
     let mut dataset = read_all(discovery, ReadOptions::default(), &|_| {});
     if dataset.sessions.is_empty() {
-        bail!("no session log found in what --archive names");
+        bail!(Said(message!("policy.no-log")));
     }
     fill(&mut dataset.sessions, &KnownWindows::default());
     Ok(Some(archive_facts(&dataset.sessions, &Verdicts::of(&dataset.sessions))))
@@ -115,11 +127,11 @@ fn print_schedule(args: &PolicyScheduleArgs) -> Result<Exit> {
         let presets = presets::all();
         render(args.format, manner, || presets_page(&presets, &EDITS, language), || PresetsV1::new(&presets, &EDITS))?
     } else {
-        let candidate = parse_candidate(&args.policy, &|_| None)?;
-        let table = schedule(&candidate.policy, args.rows, args.retry_after_ms);
+        let candidate = parse_candidate(&args.policy, &|_| None).map_err(|error| Said(error.message()))?;
+        let table = schedule(&candidate.policy, usize::from(args.rows), args.retry_after_ms);
         let json = || PolicyScheduleV1::new(&candidate, &table, args.retry_after_ms);
         render(args.format, manner, || schedule_page(&candidate, &table, language), json)?
     };
-    emit_to(out.as_bytes(), args.output.output.as_deref())?;
+    emit_for(&out, &args.output)?;
     Ok(Exit::Clean)
 }

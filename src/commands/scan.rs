@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{finished, nothing_read};
+use super::{finished, nothing_read, say_what_matches_nothing};
 use crate::charts::Charts;
 use crate::cli::args::{ScanArgs, ScanFormat};
 use crate::cli::exit::Exit;
@@ -39,6 +39,9 @@ pub(super) fn run(args: &ScanArgs) -> Result<Exit> {
     let narrowed = plan.filters.choose_attempts() || !plan.filters.codes.is_empty();
     let charts = || Charts::of(&dataset.sessions, &plan.filters);
     let page = || scan::page(&dataset, &summary, &found, &charts(), &plan.zone, narrowed, plan.language);
+    if args.format == ScanFormat::Json {
+        say_what_matches_nothing(&dataset, &plan);
+    }
     let text = match args.format {
         ScanFormat::Table => terminal::render(&page(), plan.layout),
         ScanFormat::Markdown => markdown::render(&page(), Some(&plan.meta(&dataset, "scan")), plan.language),

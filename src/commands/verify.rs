@@ -7,10 +7,12 @@ use crate::cli::args::{FilterArgs, VerifyArgs, VerifyFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
+use crate::message::Message;
 use crate::notice::Notice;
 use crate::pseudonym::Pseudonyms;
+use crate::redact::redact;
 use crate::report::{terminal, verify as report};
-use crate::verify::verify_all;
+use crate::verify::{Verified, verify_all};
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
     let plan = Plan::new(&args.input, &FilterArgs::default(), &args.output)?;
@@ -26,8 +28,17 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit> {
         names.verified(&mut verified);
         names.notices(&mut discovery.notices);
     }
-    if verified.is_empty() {
+    let nothing = verified.iter().all(Verified::is_no_log);
+    if nothing {
         say(&discovery.notices, plan.language);
+        for file in &verified {
+            let place = redact(&file.path).into_owned();
+            let what = file.problems.first().map(|problem| problem.detail.clone());
+            say(
+                &[Notice::at("not-a-log", place, what.unwrap_or_else(|| Message::new("notices.not-a-log")))],
+                plan.language,
+            );
+        }
         if !plan.quiet {
             eprintln!("dsh-forensics: {}", plan.language.say("errors.no-log"));
         }

@@ -3,16 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::{finished, nothing_read};
+use super::{finished, nothing_read, say_what_matches_nothing};
 use crate::cli::exit::Exit;
 use crate::cli::output::emit;
 use crate::cli::plan::Plan;
 use crate::cli::what_if_args::{WhatIfArgs, WhatIfFormat};
 use crate::evidence::Verdicts;
-use crate::policy::Release;
+use crate::message;
 use crate::replay::{policy_spans, replay};
+use crate::report::lang::Said;
 use crate::report::what_if_json::WhatIfV1;
 use crate::report::{html, markdown, terminal, what_if as pages};
 use crate::simulate::candidates::{Asked, Current, default_set, fixes_set, resolve};
@@ -20,7 +21,7 @@ use crate::simulate::recommendation::recommend;
 use crate::simulate::what_if::{Arrivals, WhatIfOptions, what_if};
 
 pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
-    let release: Release = args.dsh_version.parse().map_err(|e| anyhow::anyhow!("--dsh-version: {e}"))?;
+    let release = super::policy::release(&args.dsh_version)?;
     // Files are read before the logs: a wrong name is told at once.
     let mut asked = args.policies.iter().map(|policy| ask(policy)).collect::<Result<Vec<_>>>()?;
     let mut plan = Plan::new(&args.input, &args.filters, &args.output)?;
@@ -29,6 +30,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     if let Some(exit) = nothing_read(&dataset, &plan) {
         return Ok(exit);
     }
+    say_what_matches_nothing(&dataset, &plan);
     let sessions = &dataset.sessions;
     let arrivals = Arrivals::of(sessions, &Verdicts::of(sessions), args.hidden_retry_after);
     let current = Current::of(&policy_spans(sessions));
@@ -38,7 +40,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
     if asked.is_empty() {
         asked = default_set(&arrivals.routes, &arrivals.codes, &current);
     }
-    let contenders = resolve(&asked, &arrivals.names(), &current, &release)?;
+    let contenders = resolve(&asked, &arrivals.names(), &current, &release).map_err(|error| Said(error.message()))?;
     let options = WhatIfOptions { draws: args.draws, seed: args.seed, assume: args.assume };
     let answer = plan.workers()?.install(|| what_if(arrivals, &contenders, &current, options));
     let advice = recommend(&answer);
@@ -64,7 +66,11 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Exit> {
 pub(super) fn ask(policy: &str) -> Result<Asked> {
     let ending = Path::new(policy).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if matches!(ending, "yaml" | "yml" | "toml") || Path::new(policy).is_file() {
-        let text = fs::read_to_string(policy).with_context(|| format!("--policy: cannot read {policy}"))?;
+        let cannot = |error: std::io::Error| {
+            let why = message!("policy.cannot-read", path = policy, why = error);
+            Said(message!("policy.of-policy", policy = policy, why = why))
+        };
+        let text = fs::read_to_string(policy).map_err(cannot)?;
         return Ok(Asked::File { name: policy.to_owned(), text });
     }
     Ok(Asked::Expression(policy.to_owned()))

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::evidence::verdict::failure_of;
 use crate::evidence::{SupportedCode, Verdict, Verdicts};
+use crate::findings::registry::RULES;
 use crate::message;
 use crate::message::Message;
 use crate::pipeline::Dataset;
@@ -32,6 +33,14 @@ impl Target {
         }
     }
 
+    /// The id as a table shows it: its beginning, `…`, and its end where there is one.
+    fn fits(id: &str, wanted: &str) -> bool {
+        match wanted.split_once('…') {
+            Some((start, end)) => id.len() >= start.len() + end.len() && id.starts_with(start) && id.ends_with(end),
+            None => id.starts_with(wanted),
+        }
+    }
+
     /// The failed attempt that is meant: the one at the seq, else the most interesting of the session.
     ///
     /// # Errors
@@ -54,7 +63,7 @@ fn find_session(sessions: &[SessionRows], wanted: &str) -> Result<usize> {
         return Ok(exact);
     }
     let fitting: Vec<usize> =
-        sessions.iter().enumerate().filter(|(_, s)| s.id.starts_with(wanted)).map(|(index, _)| index).collect();
+        sessions.iter().enumerate().filter(|(_, s)| Target::fits(&s.id, wanted)).map(|(index, _)| index).collect();
     match fitting.as_slice() {
         [one] => Ok(*one),
         [] => bail!(unknown(sessions, wanted)),
@@ -68,10 +77,24 @@ fn find_session(sessions: &[SessionRows], wanted: &str) -> Result<usize> {
 
 /// Ids are long and people type their beginnings: the typed word is held against beginnings of the same length.
 fn unknown(sessions: &[SessionRows], wanted: &str) -> Said {
+    // What follows a colon and is no number was meant as a seq.
+    if let Some((id, seq)) = wanted.rsplit_once(':').filter(|(id, _)| !id.is_empty()) {
+        let no_seq = message!("explain.no-seq-typed", session = id, seq = format!("{seq:?}"));
+        return if sessions.iter().any(|s| Target::fits(&s.id, id)) {
+            Said(no_seq)
+        } else {
+            Said(message!("explain.no-session-no-seq", session = unknown(sessions, id).0, seq = no_seq))
+        };
+    }
+    // A word without digits is rather the name of a rule than the id of a session.
+    if let Some(rule) = did_you_mean(wanted, RULES.iter().map(|rule| rule.id)) {
+        return Said(message!("explain.near-rule", wanted = format!("{wanted:?}"), rule = rule));
+    }
     let length = wanted.chars().count();
     let beginning = |id: &str| id.chars().take(length).collect::<String>();
     let beginnings: Vec<String> = sessions.iter().map(|s| beginning(&s.id)).collect();
-    let near = did_you_mean(wanted, beginnings.iter().map(String::as_str));
+    // Of one or two letters everything is near.
+    let near = did_you_mean(wanted, beginnings.iter().map(String::as_str)).filter(|_| length >= 3);
     let inside = || sessions.iter().find(|s| length >= 3 && s.id.contains(wanted)).map(|s| s.id.as_str());
     let id = near
         .and_then(|near| beginnings.iter().position(|b| b == near))

@@ -4,6 +4,7 @@
 
 mod advice;
 mod choose;
+mod content;
 mod decision;
 mod repairs;
 mod rule;
@@ -14,6 +15,7 @@ mod vicinity;
 
 pub use advice::Advice;
 pub use choose::{Target, most_interesting};
+pub use content::{ShownMessage, last_messages};
 pub use decision::{DecisionStory, RecordedRetry};
 pub use repairs::{Chance, Effect, Repair};
 pub use rule::{Basis, RuleTrace, Versions};

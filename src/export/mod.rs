@@ -8,6 +8,7 @@ mod error;
 mod event_frame;
 mod event_line;
 mod events;
+mod findings;
 mod manifest;
 mod ndjson;
 mod parquet;

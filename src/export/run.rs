@@ -11,6 +11,7 @@ use super::csv::CsvTables;
 use super::error::ExportError;
 use super::event_frame::{EventRow, event_frame};
 use super::events::{Source, read_again};
+use super::findings::FindingPlaces;
 use super::manifest::{ColumnV1, ManifestV1, TableV1};
 use super::ndjson::NdjsonTables;
 use super::parquet::ParquetTables;
@@ -21,6 +22,7 @@ use crate::archive::Limits;
 use crate::discover::Archive;
 use crate::evidence::Verdicts;
 use crate::filter::Filters;
+use crate::findings::Finding;
 use crate::message;
 use crate::notice::Notice;
 use crate::pipeline::Dataset;
@@ -29,8 +31,8 @@ use crate::tables::Tables;
 use crate::tables::within::Within;
 
 /// Every table that can be exported, in the order of `docs/tables.md`.
-pub const EXPORT_TABLES: [&str; 9] =
-    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "events"];
+pub const EXPORT_TABLES: [&str; 10] =
+    ["sessions", "turns", "steps", "attempts", "retries", "compactions", "prunes", "verdicts", "findings", "events"];
 
 /// Rows in one batch: with the widest table some 30 MB as rows, as frame and while being compressed.
 const BATCH_ROWS: usize = 65_536;
@@ -54,6 +56,8 @@ pub struct Export<'a> {
     pub zone: &'a TimeZone,
     /// Bounds of reading.
     pub limits: Limits,
+    /// What the rules found; empty where the findings table is not wanted.
+    pub findings: &'a [Finding],
     /// Threads that read.
     pub jobs: usize,
 }
@@ -100,6 +104,7 @@ fn schemas(wanted: &[&'static str]) -> Result<Vec<(&'static str, DataFrame)>, Ex
         match name {
             "events" => event_frame(&[]),
             "verdicts" => verdict_frame(&[], 0, &Verdicts::default(), &filters),
+            "findings" => FindingPlaces::default().frame(&[]),
             name => Ok(tables.get(name).cloned().unwrap_or_default()),
         }
     };
@@ -127,6 +132,7 @@ fn batches(sessions: &[SessionRows]) -> Vec<(usize, &[SessionRows])> {
 fn write_rows(what: &Export<'_>, writer: &mut dyn TableWriter) -> Result<(), ExportError> {
     let verdicts =
         if what.tables.contains(&"verdicts") { Verdicts::of(&what.dataset.sessions) } else { Verdicts::default() };
+    let places = FindingPlaces::of(what.findings);
     for (first, sessions) in batches(&what.dataset.sessions) {
         let project = sessions.first().and_then(|session| session.project.as_deref());
         let tables =
@@ -136,6 +142,7 @@ fn write_rows(what: &Export<'_>, writer: &mut dyn TableWriter) -> Result<(), Exp
                 "events" => continue,
                 "verdicts" => verdict_frame(sessions, first, &verdicts, what.filters)
                     .map_err(|error| ExportError::table(name, &error))?,
+                "findings" => places.frame(sessions).map_err(|error| ExportError::table(name, &error))?,
                 name => tables.get(name).cloned().unwrap_or_default(),
             };
             if rows.height() > 0 {

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::event_frame::event_frame;
+use super::findings::FindingPlaces;
 use super::partition::{by_day, day, directory};
 use super::run::EXPORT_TABLES;
 use super::verdicts::verdict_frame;
@@ -60,6 +61,7 @@ fn the_tables_that_only_an_export_has_are_documented() {
     let frames = [
         ("events", event_frame(&[]).unwrap()),
         ("verdicts", verdict_frame(&[], 0, &Verdicts::default(), &Filters::default()).unwrap()),
+        ("findings", FindingPlaces::default().frame(&[]).unwrap()),
     ];
     for (name, frame) in &frames {
         let section = documented.split("\n## ").find(|s| s.starts_with(&format!("{name}\n"))).unwrap();
@@ -79,6 +81,7 @@ fn the_types_of_the_page_are_those_of_the_frames() {
         let frame = match name {
             "events" => event_frame(&[]).unwrap(),
             "verdicts" => verdict_frame(&[], 0, &Verdicts::default(), &Filters::default()).unwrap(),
+            "findings" => FindingPlaces::default().frame(&[]).unwrap(),
             name => tables.get(name).unwrap().clone(),
         };
         let section = documented.split("\n## ").find(|s| s.starts_with(&format!("{name}\n"))).unwrap();

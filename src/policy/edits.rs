@@ -9,35 +9,44 @@ use super::model::{RetryMode, default_codes};
 use super::presets::{PRESET_NAMES, intrinsic_codes, preset};
 use super::release::ReleaseError;
 use super::spelling::did_you_mean;
+use crate::message;
+use crate::message::Message;
+use crate::report::lang::Language;
 
-/// One line of help per edit; the first word is the edit's name.
+/// The edits, each with the key of its line of help. [`usage`] says it in English, for JSON.
 pub const EDITS: [(&str, &str); 25] = [
-    ("retry", "retry CODE[,CODE]: add codes to retryableCodes"),
-    ("no-retry", "no-retry CODE[,CODE]: take codes away"),
-    ("codes", "codes CODE[,CODE] | codes default: replace the list"),
-    ("mode", "mode normal | mode always"),
-    ("maxRetries", "maxRetries N"),
-    ("initialDelayMs", "initialDelayMs MS (or 2s)"),
-    ("maxDelayMs", "maxDelayMs MS (or 30s)"),
-    ("jitterRatio", "jitterRatio 0..1"),
-    ("expose-retry-after", "adapters that drop Retry-After pass it on"),
-    ("ignore-retry-after", "Retry-After is not looked at"),
-    ("retry-after-cap", "retry-after-cap 120s: own cap for Retry-After"),
-    ("clamp", "wait the cap where Retry-After is above it"),
-    ("evidence-guard", "evidence-guard 0.5: an overflow label below this fill counts as SERVER"),
-    ("gateway-503", "bodyless 400 and 413 count as SERVER"),
-    ("time-budget", "time-budget 30m [after|before] [keep-count]"),
-    ("uncounted-cancelled", "retries whose wait was cancelled do not count"),
-    ("always-only", "always-only CODE[,CODE]: mode always retries these only"),
-    ("always-except", "always-except CODE[,CODE] | always-except intrinsic"),
-    ("fail-over", "fail-over ROUTE[,ROUTE] [after N]"),
-    ("token-bucket", "token-bucket [CAPACITY [COST [TIMEOUT-COST [REFUND]]]], 500 5 10 1 without numbers"),
-    ("retry-ratio", "retry-ratio 0.2 [WINDOW [MIN-PER-SECOND]], 10s and 10 without numbers"),
-    ("breaker", "breaker FAILURES OPEN [fail-fast|wait]"),
-    ("jitter", "jitter harness|none|full|equal|decorrelated"),
-    ("name", "name WORDS: what reports call the policy"),
-    ("none", "no change"),
+    ("retry", "policy.edit-retry"),
+    ("no-retry", "policy.edit-no-retry"),
+    ("codes", "policy.edit-codes"),
+    ("mode", "policy.edit-mode"),
+    ("maxRetries", "policy.edit-maxRetries"),
+    ("initialDelayMs", "policy.edit-initialDelayMs"),
+    ("maxDelayMs", "policy.edit-maxDelayMs"),
+    ("jitterRatio", "policy.edit-jitterRatio"),
+    ("expose-retry-after", "policy.edit-expose-retry-after"),
+    ("ignore-retry-after", "policy.edit-ignore-retry-after"),
+    ("retry-after-cap", "policy.edit-retry-after-cap"),
+    ("clamp", "policy.edit-clamp"),
+    ("evidence-guard", "policy.edit-evidence-guard"),
+    ("gateway-503", "policy.edit-gateway-503"),
+    ("time-budget", "policy.edit-time-budget"),
+    ("uncounted-cancelled", "policy.edit-uncounted-cancelled"),
+    ("always-only", "policy.edit-always-only"),
+    ("always-except", "policy.edit-always-except"),
+    ("fail-over", "policy.edit-fail-over"),
+    ("token-bucket", "policy.edit-token-bucket"),
+    ("retry-ratio", "policy.edit-retry-ratio"),
+    ("breaker", "policy.edit-breaker"),
+    ("jitter", "policy.edit-jitter"),
+    ("name", "policy.edit-name"),
+    ("none", "policy.edit-none"),
 ];
+
+/// How an edit is written and what it does, in English.
+#[must_use]
+pub fn usage(key: &'static str) -> String {
+    Language::English.say(key)
+}
 
 /// An expression that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -65,16 +74,40 @@ pub enum EditError {
         suggestion: Option<String>,
     },
     /// The edit's values are missing or wrong.
-    #[error("\"{edit}\": expected {usage}")]
+    #[error("\"{edit}\": expected {}", usage(.key))]
     BadValue {
         /// As written.
         edit: String,
-        /// Line of [`EDITS`].
-        usage: String,
+        /// Of the line in [`EDITS`].
+        key: &'static str,
     },
     /// The result is a policy that the harness refuses.
     #[error("{0}")]
     Refused(String),
+}
+
+impl EditError {
+    /// What is wrong, for every language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let quoted = |text: &str| format!("\"{text}\"");
+        match self {
+            Self::NoBase => message!("policy.no-base").with_words("presets", PRESET_NAMES),
+            Self::UnknownBase { name, suggestion: None } => message!("policy.unknown-base", name = quoted(name)),
+            Self::UnknownBase { name, suggestion: Some(near) } => {
+                message!("policy.unknown-base-but", name = quoted(name), near = quoted(near))
+            }
+            Self::Release(error) => error.message(),
+            Self::UnknownEdit { edit, suggestion: None } => message!("policy.unknown-edit", edit = quoted(edit)),
+            Self::UnknownEdit { edit, suggestion: Some(near) } => {
+                message!("policy.unknown-edit-but", edit = quoted(edit), near = quoted(near))
+            }
+            Self::BadValue { edit, key } => {
+                message!("policy.bad-value", edit = quoted(edit), usage = Message::new(key))
+            }
+            Self::Refused(words) => Message::verbatim(words),
+        }
+    }
 }
 
 fn hint(suggestion: Option<&str>) -> String {
@@ -143,12 +176,12 @@ fn unknown_base(base: &str) -> EditError {
 pub fn apply_edit(candidate: &mut Candidate, edit: &str) -> Result<(), EditError> {
     let mut words = edit.split_whitespace();
     let name = words.next().unwrap_or_default();
-    let Some((name, usage)) = EDITS.iter().copied().find(|(known, _)| *known == name) else {
+    let Some((name, key)) = EDITS.iter().copied().find(|(known, _)| *known == name) else {
         let suggestion = did_you_mean(name, EDITS.iter().map(|(known, _)| *known)).map(str::to_owned);
         return Err(EditError::UnknownEdit { edit: edit.to_owned(), suggestion });
     };
     let values: Vec<&str> = words.collect();
-    set(candidate, name, &values).ok_or_else(|| EditError::BadValue { edit: edit.to_owned(), usage: usage.to_owned() })
+    set(candidate, name, &values).ok_or_else(|| EditError::BadValue { edit: edit.to_owned(), key })
 }
 
 fn set(candidate: &mut Candidate, name: &str, values: &[&str]) -> Option<()> {

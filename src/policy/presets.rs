@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::fixes::{Candidate, CodeFilter, Fixes, JitterKind, RetryBudget};
 use super::model::{Backoff, INTRINSIC_CODES, KNOWN_CODES, MAX_TIMER_DELAY_MS, RetryMode, RetryPolicy};
 use super::release::{Release, ReleaseError};
+use crate::report::lang::Language;
 
 /// Names of all presets; `dsh-default` and `dsh-always` also take a release (`dsh-default@0.1.0-rc.5`).
 pub const PRESET_NAMES: [&str; 9] = [
@@ -21,6 +22,30 @@ pub const PRESET_NAMES: [&str; 9] = [
     "dsh-reconnect",
     "dsh-llm-retry-escape",
 ];
+
+/// Where a preset's numbers were read, in English, for JSON.
+fn source(key: &'static str) -> String {
+    Language::English.say(key)
+}
+
+/// The key of the text that tells where the numbers of a preset were read.
+#[must_use]
+pub fn source_key(name: &str) -> Option<&'static str> {
+    let base = name.split('@').next().unwrap_or(name);
+    Some(match base {
+        "dsh-default" if base != name => "policy.preset-dsh-default-release",
+        "dsh-default" => "policy.preset-dsh-default",
+        "dsh-always" => "policy.preset-dsh-always",
+        "aws-standard" => "policy.preset-aws-standard",
+        "aws-standard-2026" => "policy.preset-aws-standard-2026",
+        "polly" => "policy.preset-polly",
+        "resilience4j" => "policy.preset-resilience4j",
+        "tenacity" => "policy.preset-tenacity",
+        "dsh-reconnect" => "policy.preset-dsh-reconnect",
+        "dsh-llm-retry-escape" => "policy.preset-dsh-llm-retry-escape",
+        _ => return None,
+    })
+}
 
 /// All presets, in the order of [`PRESET_NAMES`].
 #[must_use]
@@ -40,15 +65,12 @@ pub fn preset(name: &str) -> Result<Option<Candidate>, ReleaseError> {
     let own = |policy, source: &str| Ok(Some(Candidate::plain(name, source, policy)));
     match (base, release) {
         ("dsh-default", Some(release)) => {
-            own(RetryPolicy::default_for(&release), "the harness's default in this release (retry-policy.ts)")
+            own(RetryPolicy::default_for(&release), &source("policy.preset-dsh-default-release"))
         }
-        ("dsh-default", None) => {
-            own(RetryPolicy::default(), "the harness's default since 0.1.0-rc.8: 5 retries (retry-policy.ts)")
+        ("dsh-default", None) => own(RetryPolicy::default(), &source("policy.preset-dsh-default")),
+        ("dsh-always", _) => {
+            own(RetryPolicy { mode: RetryMode::Always, ..RetryPolicy::default() }, &source("policy.preset-dsh-always"))
         }
-        ("dsh-always", _) => own(
-            RetryPolicy { mode: RetryMode::Always, ..RetryPolicy::default() },
-            "the harness's mode always with the default backoff (retry-policy.ts)",
-        ),
         (_, Some(_)) => Ok(None),
         ("aws-standard", None) => Ok(Some(aws_standard())),
         ("aws-standard-2026", None) => Ok(Some(aws_standard_2026())),
@@ -67,9 +89,7 @@ pub fn preset(name: &str) -> Result<Option<Candidate>, ReleaseError> {
 /// (docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html); botocore, `retries/standard.py` and
 /// `retries/quota.py`.
 fn aws_standard() -> Candidate {
-    let source = "AWS SDKs, standard mode before 2026 (\"Retry behavior\" in the SDKs and Tools Reference Guide; botocore): \
-                  3 attempts, full jitter up to 20 s, retry quota 500 at 5 a retry and 10 after a timeout";
-    aws("aws-standard", source, 1000.0, 5.0, 10.0)
+    aws("aws-standard", "policy.preset-aws-standard", 1000.0, 5.0, 10.0)
 }
 
 /// Standard mode as of 2026 (`AWS_NEW_RETRIES_2026`): the first delay is 50 ms, a retry costs 14 of the quota of 500.
@@ -77,16 +97,13 @@ fn aws_standard() -> Candidate {
 /// Sources: AWS Developer Tools Blog, "Announcing updated retry behavior for AWS SDKs and Tools"; the table in
 /// github.com/aws/aws-sdk-cpp/issues/3832.
 fn aws_standard_2026() -> Candidate {
-    let source = "AWS SDKs, standard mode of 2026 (AWS Developer Tools Blog, \"updated retry behavior\"): 3 attempts, full \
-                  jitter from 50 ms up to 20 s, retry quota 500 at 14 a retry; its longer first delay after throttling \
-                  (1 s) is not in the model";
-    aws("aws-standard-2026", source, 50.0, 14.0, 14.0)
+    aws("aws-standard-2026", "policy.preset-aws-standard-2026", 50.0, 14.0, 14.0)
 }
 
-fn aws(name: &str, source: &str, initial_delay_ms: f64, cost: f64, timeout_cost: f64) -> Candidate {
+fn aws(name: &str, source_key: &'static str, initial_delay_ms: f64, cost: f64, timeout_cost: f64) -> Candidate {
     Candidate {
         name: name.to_owned(),
-        source: source.to_owned(),
+        source: source(source_key),
         policy: RetryPolicy {
             mode: RetryMode::Normal,
             max_retries: 2,
@@ -104,24 +121,12 @@ fn aws(name: &str, source: &str, initial_delay_ms: f64, cost: f64, timeout_cost:
 
 /// Source: pollydocs.org, API reference, `RetryStrategyOptions<TResult>`: the defaults of its properties.
 fn polly() -> Candidate {
-    constant(
-        "polly",
-        "Polly 8, RetryStrategyOptions (pollydocs.org): MaxRetryAttempts 3, BackoffType Constant, Delay 2 s, no jitter, \
-         every exception",
-        3,
-        2000.0,
-    )
+    constant("polly", "policy.preset-polly", 3, 2000.0)
 }
 
 /// Source: resilience4j.readme.io/docs/retry, the table of defaults: the first call counts as an attempt.
 fn resilience4j() -> Candidate {
-    constant(
-        "resilience4j",
-        "resilience4j, RetryConfig (resilience4j.readme.io/docs/retry): maxAttempts 3 (the first included), waitDuration \
-         500 ms constant, every exception",
-        2,
-        500.0,
-    )
+    constant("resilience4j", "policy.preset-resilience4j", 2, 500.0)
 }
 
 /// `@retry` without arguments: no wait, no end, every exception. The list of codes has no part in mode `always`.
@@ -129,8 +134,7 @@ fn resilience4j() -> Candidate {
 fn tenacity() -> Candidate {
     Candidate {
         name: "tenacity".to_owned(),
-        source: "tenacity, @retry without arguments (tenacity.readthedocs.io): stop_never, wait_none, every exception"
-            .to_owned(),
+        source: source("policy.preset-tenacity"),
         policy: RetryPolicy {
             mode: RetryMode::Always,
             backoff: Backoff { initial_delay_ms: 0.0, max_delay_ms: 0.0, jitter_ratio: 0.0 },
@@ -159,10 +163,7 @@ fn reconnect() -> Candidate {
     ];
     Candidate {
         name: "dsh-reconnect".to_owned(),
-        source:
-            "plugin dsh-reconnect (github.com/mrbeandev/dsh-reconnect): without end, 1 s to 60 s, Retry-After without \
-                 a cap, all but permanent codes; the harness's own retries before it are not in the model"
-                .to_owned(),
+        source: source("policy.preset-dsh-reconnect"),
         policy: RetryPolicy {
             mode: RetryMode::Always,
             backoff: Backoff { initial_delay_ms: 1000.0, max_delay_ms: 60_000.0, jitter_ratio: 0.0 },
@@ -181,11 +182,7 @@ fn reconnect() -> Candidate {
 fn retry_escape() -> Candidate {
     Candidate {
         name: "dsh-llm-retry-escape".to_owned(),
-        source:
-            "plugin dsh-llm-retry-escape (github.com/qilingzon/dsh-llm-retry-escape), its mode always with the default \
-                 backoff: gives up after 30 retries, waits at most 5 s; where Retry-After is longer it waits its own \
-                 delay, here 5 s"
-                .to_owned(),
+        source: source("policy.preset-dsh-llm-retry-escape"),
         policy: RetryPolicy {
             mode: RetryMode::Normal,
             max_retries: 30,
@@ -197,10 +194,10 @@ fn retry_escape() -> Candidate {
 }
 
 /// A constant wait is an exponential one whose first delay is its cap.
-fn constant(name: &str, source: &str, max_retries: u64, delay_ms: f64) -> Candidate {
+fn constant(name: &str, source_key: &'static str, max_retries: u64, delay_ms: f64) -> Candidate {
     Candidate {
         name: name.to_owned(),
-        source: source.to_owned(),
+        source: source(source_key),
         policy: RetryPolicy {
             mode: RetryMode::Normal,
             max_retries,

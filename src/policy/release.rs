@@ -4,6 +4,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::message;
+use crate::message::Message;
+
 /// A release number such as `0.1.0-rc.7`, ordered as semantic versions are (semver.org 2.0.0, section 11).
 ///
 /// Build metadata (`+…`) and a leading `v` or `dsh-v` are accepted and ignored.
@@ -25,6 +28,14 @@ enum Identifier {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a release number (expected a form such as 0.1.0-rc.7)")]
 pub struct ReleaseError(pub String);
+
+impl ReleaseError {
+    /// What is wrong, for every language.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        message!("policy.no-release", text = format!("\"{}\"", self.0))
+    }
+}
 
 impl Release {
     /// The newest release whose rules were read; they hold where no release is named.

@@ -2,6 +2,9 @@
 
 use super::model::{RetryMode, RetryPolicy};
 use super::semantics::{DelaySource, delay_range, nominal_delay, usable_retry_after};
+use crate::message;
+use crate::message::Message;
+use crate::report::lang::Language;
 
 /// Shortest, typical and longest wait, in milliseconds. Typical is the median: the delay at `u` = 0.5.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -123,13 +126,18 @@ pub fn total_wait(policy: &RetryPolicy) -> Option<Span> {
 
 /// A duration for a reader: `450 ms`, `15.5 s`, `12 min`, `3.5 h`.
 #[must_use]
+pub fn duration(ms: f64) -> Message {
+    let hundredths = |value: f64| (value * 100.0).round() / 100.0;
+    match ms {
+        ms if ms < 999.5 => message!("common.milliseconds", n = ms.round()),
+        ms if ms < 119_950.0 => message!("common.seconds", n = hundredths(ms / 1e3)),
+        ms if ms < 7_170_000.0 => message!("common.minutes", n = hundredths(ms / 6e4)),
+        ms => message!("common.hours", n = hundredths(ms / 3.6e6)),
+    }
+}
+
+/// [`duration`] in English, for JSON.
+#[must_use]
 pub fn duration_words(ms: f64) -> String {
-    let (value, unit) = match ms {
-        ms if ms < 999.5 => (ms, "ms"),
-        ms if ms < 119_950.0 => (ms / 1e3, "s"),
-        ms if ms < 7_170_000.0 => (ms / 6e4, "min"),
-        ms => (ms / 3.6e6, "h"),
-    };
-    let rounded = if unit == "ms" { value.round() } else { (value * 100.0).round() / 100.0 };
-    format!("{rounded} {unit}")
+    Language::English.render(&duration(ms))
 }

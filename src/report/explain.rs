@@ -15,6 +15,7 @@ use crate::message::Message;
 use crate::redact::redact;
 use crate::session::{Fate, RequestSize, TokenMethod};
 
+pub mod content;
 pub mod json;
 mod policy;
 mod timeline;
@@ -205,7 +206,7 @@ impl Writer {
             );
             self.say(&message);
             if !codes.is_empty() {
-                self.say(&message!("explain.neighbour-codes", codes = codes.join(", ")));
+                self.say(&message!("explain.neighbour-codes").with_words("codes", codes));
             }
         }
         self.say(&near.answer.map_or_else(|| message!("explain.no-answer"), |answer| next_answer(&answer)));

@@ -2,6 +2,8 @@
 
 mod page;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -326,4 +328,40 @@ pub fn shorten(text: &str, width: usize) -> String {
         fits
     };
     text.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// Session ids in at most `width` columns: their beginning, or beginning and end where two ids begin alike. Both forms can
+/// be given to `explain` as they stand.
+pub fn short_ids<'a>(ids: impl Iterator<Item = &'a str>, width: usize) -> BTreeMap<&'a str, String> {
+    let ids: BTreeSet<&str> = ids.collect();
+    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+    ids.iter().for_each(|id| *alike.entry(shorten(id, width)).or_default() += 1);
+    let middle = |id: &str| {
+        let count = id.chars().count();
+        let tail: String = id.chars().skip(count.saturating_sub(width / 2)).collect();
+        format!("{}{tail}", shorten(id, width.saturating_sub(tail.width())))
+    };
+    let mut again: BTreeMap<String, usize> = BTreeMap::new();
+    ids.iter().for_each(|id| *again.entry(middle(id)).or_default() += 1);
+    let short = |id: &str| match (shorten(id, width), middle(id)) {
+        (start, _) if alike.get(&start) == Some(&1) => start,
+        (_, both) if again.get(&both) == Some(&1) => both,
+        _ => id.to_owned(),
+    };
+    ids.iter().map(|id| (*id, short(id))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_ids;
+
+    #[test]
+    fn ids_that_begin_alike_are_told_apart_by_their_ends() {
+        let ids = ["7431dfda-f8b0-55ee", "nightly-run-of-0001", "nightly-run-of-0002", "k3"];
+        let short = short_ids(ids.into_iter(), 12);
+        assert_eq!(short["7431dfda-f8b0-55ee"], "7431dfda-f8…");
+        assert_eq!(short["nightly-run-of-0001"], "night…f-0001");
+        assert_eq!(short["nightly-run-of-0002"], "night…f-0002");
+        assert_eq!(short["k3"], "k3");
+    }
 }

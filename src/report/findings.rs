@@ -48,8 +48,8 @@ pub fn brief(found: &Found, language: Language) -> Vec<Block> {
         }
     }
     if !notes.is_empty() {
-        let names: Vec<&str> = notes.iter().map(|finding| finding.id).collect();
-        let more = message!("findings.more-findings", n = grouped(notes.len() as u64), list = names.join(", "));
+        let more = message!("findings.more-findings", n = grouped(notes.len() as u64))
+            .with_words("list", notes.iter().map(|finding| finding.id));
         blocks.push(Block::Text(Cell::toned(language.render(&more), Tone::Faint)));
     }
     if !found.findings.is_empty() {

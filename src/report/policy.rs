@@ -4,7 +4,8 @@ use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::lang::Language;
 use super::numbers::grouped;
 use crate::message;
-use crate::policy::schedule::{Schedule, ScheduleEnd, Span, duration_words};
+use crate::policy::presets::source_key;
+use crate::policy::schedule::{Schedule, ScheduleEnd, Span, duration};
 use crate::policy::{Candidate, LintHit, Severity};
 use crate::redact::redact;
 
@@ -47,8 +48,8 @@ pub fn schedule_page(candidate: &Candidate, table: &Schedule, language: Language
     page.text(Cell::toned(candidate.name.clone(), Tone::Strong));
     page.text(Cell::toned(candidate.policy.policy_key(), Tone::Faint));
     if candidate.fixes.any() {
-        let fixes = candidate.fixes.words().join(", ");
-        page.text(Cell::toned(language.render(&message!("policy.schedule-fixes", fixes = fixes)), Tone::Warn));
+        let fixes = message!("policy.schedule-fixes").with_words("fixes", candidate.fixes.words());
+        page.text(Cell::toned(language.render(&fixes), Tone::Warn));
     }
     let number = |key, rank| Column::number(say(key), rank);
     let end = match table.end {
@@ -73,8 +74,8 @@ pub fn schedule_page(candidate: &Candidate, table: &Schedule, language: Language
             .iter()
             .map(|row| {
                 std::iter::once(row.attempt.to_string())
-                    .chain(words(row.delay))
-                    .chain(words(row.cumulative))
+                    .chain(words(row.delay, language))
+                    .chain(words(row.cumulative, language))
                     .map(Cell::from)
                     .collect()
             })
@@ -84,25 +85,26 @@ pub fn schedule_page(candidate: &Candidate, table: &Schedule, language: Language
     page
 }
 
-fn words(span: Span) -> [String; 3] {
-    [span.min_ms, span.typical_ms, span.max_ms].map(duration_words)
+fn words(span: Span, language: Language) -> [String; 3] {
+    [span.min_ms, span.typical_ms, span.max_ms].map(|ms| language.render(&duration(ms)))
 }
 
 /// The page of `policy schedule --list`.
 #[must_use]
-pub fn presets_page(presets: &[Candidate], edits: &[(&str, &str)], language: Language) -> Page {
+pub fn presets_page(presets: &[Candidate], edits: &[(&'static str, &'static str)], language: Language) -> Page {
     let say = |key| language.say(key);
     let mut page = Page::default();
     page.blocks.push(Block::Heading(say("policy.presets")));
     for preset in presets {
         page.text(Cell::toned(preset.name.clone(), Tone::Strong));
-        page.blocks.push(Block::List(vec![preset.source.clone().into()]));
+        let source = source_key(&preset.name).map_or_else(|| preset.source.clone(), |key| language.say(key));
+        page.blocks.push(Block::List(vec![source.into()]));
     }
     page.text(Cell::toned(say("policy.presets-release"), Tone::Faint));
     page.blocks.push(Block::Table(Table {
         title: say("policy.edits"),
         columns: vec![Column::text(say("policy.col-edit"), 0), Column::text(say("policy.col-usage"), 0)],
-        rows: edits.iter().map(|(name, usage)| vec![(*name).into(), (*usage).into()]).collect(),
+        rows: edits.iter().map(|(name, usage)| vec![(*name).into(), language.say(usage).into()]).collect(),
         note: Some(say("policy.edits-note")),
     }));
     page

@@ -9,6 +9,7 @@ use super::lang::Language;
 use super::policy_show::{differing_fields, expected_message, recorded_message};
 use crate::notice;
 use crate::pipeline::Dataset;
+use crate::policy::edits::usage;
 use crate::policy::schedule::{Schedule, ScheduleEnd, Span};
 use crate::policy::semantics::DelaySource;
 use crate::policy::{Candidate, LintHit, RetryMode, RetryPolicy};
@@ -333,7 +334,7 @@ struct PresetV1 {
 #[derive(Debug, Serialize)]
 struct EditV1 {
     name: &'static str,
-    usage: &'static str,
+    usage: String,
 }
 
 impl PresetsV1 {
@@ -351,7 +352,7 @@ impl PresetsV1 {
                     fixes: preset.fixes.words(),
                 })
                 .collect(),
-            edits: edits.iter().map(|(name, usage)| EditV1 { name, usage }).collect(),
+            edits: edits.iter().map(|(name, key)| EditV1 { name, usage: usage(key) }).collect(),
         }
     }
 }

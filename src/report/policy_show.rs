@@ -8,7 +8,7 @@ use super::numbers::{grouped, moment};
 use crate::message;
 use crate::message::Message;
 use crate::policy::model::{DEFAULT_RETRYABLE_CODES, js_number};
-use crate::policy::schedule::duration_words;
+use crate::policy::schedule::duration;
 use crate::policy::{Recorded, RetryMode, RetryPolicy};
 use crate::replay::{Basis, Expected, InferredRelease, PolicySpan, Reason, ReleaseBasis, ReplayReport, Unreproduced};
 
@@ -162,8 +162,8 @@ fn codes_words(policy: &RetryPolicy, language: Language) -> String {
         policy.codes_in_order().into_iter().filter(|code| !DEFAULT_RETRYABLE_CODES.contains(code)).collect();
     let message = match (dropped.is_empty(), more.is_empty()) {
         (true, true) => message!("policy.codes-default"),
-        (true, false) => message!("policy.codes-and", more = more.join(", ")),
-        _ => return policy.codes_in_order().join(", "),
+        (true, false) => message!("policy.codes-and").with_words("more", more),
+        _ => message!("policy.codes-listed").with_words("codes", policy.codes_in_order()),
     };
     language.render(&message)
 }
@@ -206,7 +206,7 @@ fn decisions_table(title: String, list: &[Unreproduced], language: Language) -> 
 pub fn recorded_message(recorded: Recorded) -> Message {
     match recorded {
         Recorded::Retried { retry, delay_ms } => {
-            message!("policy.retry-after", retry = retry, delay = duration_words(delay_ms))
+            message!("policy.retry-after", retry = retry, delay = duration(delay_ms))
         }
         Recorded::Surrendered => message!("policy.no-retry"),
     }
@@ -218,10 +218,10 @@ pub fn expected_message(expected: Expected) -> Message {
     use crate::policy::semantics::GiveUp;
     match expected {
         Expected::Retry { retry, low_ms, high_ms } if low_ms == high_ms => {
-            message!("policy.retry-after", retry = retry, delay = duration_words(low_ms))
+            message!("policy.retry-after", retry = retry, delay = duration(low_ms))
         }
         Expected::Retry { retry, low_ms, high_ms } => {
-            message!("policy.retry-within", retry = retry, low = duration_words(low_ms), high = duration_words(high_ms))
+            message!("policy.retry-within", retry = retry, low = duration(low_ms), high = duration(high_ms))
         }
         Expected::GiveUp(GiveUp::NotRetryable) => message!("policy.gives-up-code"),
         Expected::GiveUp(GiveUp::BudgetSpent) => message!("policy.gives-up-spent"),

@@ -5,7 +5,7 @@ use super::document::{Block, Cell, Column, Page, Table, Tone};
 use super::lang::Language;
 use super::numbers::grouped;
 use crate::message;
-use crate::policy::schedule::duration_words;
+use crate::policy::schedule::duration;
 use crate::replay::ReplayReport;
 use crate::simulate::bounds::Bounded;
 use crate::simulate::recommendation::{Recommendation, assumptions, turns};
@@ -103,7 +103,7 @@ fn policies(answer: &WhatIf, language: Language) -> Table {
         .iter()
         .enumerate()
         .map(|(index, policy)| {
-            let mut row = row(index + 1, policy, answer.best == Some(index));
+            let mut row = row(index + 1, policy, answer.best == Some(index), language);
             if contested {
                 row.push(Cell::from(policy.net_if_contested_stays.map_or_else(dash, |net| bounds(&net))));
             }
@@ -121,9 +121,9 @@ fn bounds(value: &Bounded) -> String {
     format!("{} – {}", turns(value.pessimistic), turns(value.optimistic))
 }
 
-fn row(number: usize, policy: &PolicyResult, best: bool) -> Vec<Cell> {
+fn row(number: usize, policy: &PolicyResult, best: bool, language: Language) -> Vec<Cell> {
     let expected = |value: &Bounded| value.expected.map_or_else(dash, turns);
-    let wait = |ms: Option<f64>| ms.map_or_else(dash, duration_words);
+    let wait = |ms: Option<f64>| ms.map_or_else(dash, |ms| language.render(&duration(ms)));
     let tone = if best { Tone::Good } else { Tone::Plain };
     vec![
         Cell::toned(number.to_string(), tone),

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chains::Chain;
 use super::evidence::{Codes, RouteEvidence};
+use crate::message;
+use crate::message::Message;
 use crate::policy::model::LONGEST_PROPOSED_DELAY_MS;
 use crate::policy::{
     Candidate, EditError, FileKind, Release, RetryPolicy, SettingsFile, parse_candidate, read_settings,
@@ -65,6 +67,19 @@ pub enum ContenderError {
         /// What is wrong.
         reason: String,
     },
+}
+
+impl ContenderError {
+    /// What is wrong, for every language; what the harness or a parser says of a file stays in its words.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Expression { expression, error } => {
+                message!("policy.of-policy", policy = expression, why = error.message())
+            }
+            Self::File { file, reason } => message!("policy.of-policy-file", file = file, why = reason),
+        }
+    }
 }
 
 /// The policy in force on each route at the end of the archive, and whether the log shows it.

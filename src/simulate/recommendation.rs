@@ -4,7 +4,7 @@ use super::laws::WeightedLaw;
 use super::what_if::{FEW_CHAINS, PolicyResult, TOO_FEW_CHAINS, WhatIf};
 use crate::message;
 use crate::message::Message;
-use crate::policy::schedule::duration_words;
+use crate::policy::schedule::duration;
 use crate::policy::{RetryPolicy, to_settings_yaml};
 
 /// What to do, and what would change that.
@@ -48,7 +48,7 @@ pub fn recommend(answer: &WhatIf) -> Option<Recommendation> {
         high = turns(best.net.optimistic),
         failed = answer.turns_failed,
         attempts = turns(best.extra_attempts),
-        wait = best.wait_median_ms.map_or_else(|| "-".to_owned(), duration_words)
+        wait = best.wait_median_ms.map_or_else(|| Message::verbatim("-"), duration)
     );
     Some(Recommendation {
         policy: index,

@@ -15,7 +15,7 @@ pub use deep::DeepReport;
 pub use harness::Verdict;
 
 use crate::archive::{ArchiveReader, FrameExtent, FrameFault, Limits, frame_extent};
-use crate::discover::{Archive, ArchiveSource};
+use crate::discover::{Archive, ArchiveSource, is_called_like_a_log};
 use crate::event::NEWEST_FORMAT;
 use crate::message;
 use crate::message::Message;
@@ -127,6 +127,15 @@ pub struct Verified {
 }
 
 impl Verified {
+    /// Whether somebody named a file that neither is a session log nor is called like one.
+    pub fn is_no_log(&self) -> bool {
+        self.events == 0
+            && self.session_id.is_none()
+            && self.corrupt_frames.is_empty()
+            && !is_called_like_a_log(&self.path)
+            && self.problems.iter().any(|problem| problem.kind == "not-a-log")
+    }
+
     /// Whether the file is not as the harness wrote it, or the harness would not load it as it stands.
     pub fn is_damaged(&self) -> bool {
         self.verdict != Verdict::Loads

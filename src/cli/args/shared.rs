@@ -14,8 +14,11 @@ pub struct InputArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Read the demo logs inside the program
-    #[arg(long, conflicts_with = "paths")]
+    #[arg(long, conflicts_with_all = ["paths", "more_paths"])]
     pub demo: bool,
+    /// The same as PATH, as `explain` and `request` write it; may be repeated
+    #[arg(long = "in", value_name = "PATH", hide_short_help = true, help_heading = "Reading")]
+    pub more_paths: Vec<PathBuf>,
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Reading")]
     pub jobs: Option<u16>,
@@ -32,22 +35,22 @@ pub struct InputArgs {
     #[arg(long, value_name = "MODEL=N", value_parser = crate::context_window::parse_window, help_heading = "Reading")]
     pub context_window: Vec<(String, u64)>,
     /// Largest zstd window accepted, bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, hide_short_help = true, help_heading = "Reading")]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 27, value_parser = clap::value_parser!(u64).range(1 << 10..=1 << 31), hide_short_help = true, help_heading = "Reading")]
     pub max_window_bytes: u64,
     /// Most bytes taken out of one frame
-    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, hide_short_help = true, help_heading = "Reading")]
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = clap::value_parser!(u64).range(1 << 10..=1 << 40), hide_short_help = true, help_heading = "Reading")]
     pub max_frame_bytes: u64,
     /// Longest line accepted, bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, hide_short_help = true, help_heading = "Reading")]
-    pub max_line_bytes: usize,
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1 << 10..), hide_short_help = true, help_heading = "Reading")]
+    pub max_line_bytes: u32,
     /// Deepest JSON accepted
-    #[arg(long, value_name = "N", default_value_t = 128, hide_short_help = true, help_heading = "Reading")]
-    pub max_json_depth: usize,
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u16).range(16..=1024), hide_short_help = true, help_heading = "Reading")]
+    pub max_json_depth: u16,
     /// Most entries read of a zip
-    #[arg(long, value_name = "N", default_value_t = 100_000, hide_short_help = true, help_heading = "Reading")]
-    pub max_zip_entries: usize,
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), hide_short_help = true, help_heading = "Reading")]
+    pub max_zip_entries: u32,
     /// Largest compression ratio accepted of a zip entry
-    #[arg(long, value_name = "N", default_value_t = 2_000, hide_short_help = true, help_heading = "Reading")]
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(10..=1_000_000), hide_short_help = true, help_heading = "Reading")]
     pub max_zip_ratio: u64,
 }
 
@@ -125,6 +128,9 @@ pub struct OutputArgs {
     /// Columns to fill [default: the terminal's, else $COLUMNS, else 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=1000))]
     pub width: Option<u16>,
+    /// Show the report page by page, on a terminal: $PAGER, else less -R
+    #[arg(long)]
+    pub pager: bool,
     /// No progress bar, no remarks on standard error
     #[arg(short, long)]
     pub quiet: bool,

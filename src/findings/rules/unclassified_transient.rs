@@ -21,6 +21,6 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let provider = &first.attempt.route.provider;
     let mut policy = context.policy(first.session_index, provider).cloned().unwrap_or_default();
     policy.retryable_codes.extend(codes.iter().cloned());
-    let title = message!("findings.unclassified-transient", codes = codes.join(", "));
+    let title = message!("findings.unclassified-transient").with_words("codes", codes);
     Some(Draft::of_cases(context, &cases, title)?.settings(Some(to_settings_yaml(provider, &policy))))
 }

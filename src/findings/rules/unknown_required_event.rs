@@ -18,12 +18,11 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     for (kind, unknown) in sessions.iter().flat_map(|s| &s.unknown_required) {
         *kinds.entry(kind).or_default() += unknown.count;
     }
-    let list: Vec<String> =
-        kinds.iter().take(6).map(|(kind, n)| format!("{} ×{}", short_text(kind), grouped(*n))).collect();
+    let list = kinds.iter().take(6).map(|(kind, n)| format!("{} ×{}", short_text(kind), grouped(*n)));
     let draft = Draft::new(sessions.len() as u64, Unit::Sessions, message!("findings.unknown-required-event"))
         // A plugin that is loaded may know the type; the log does not say which were.
         .confidence(Confidence::Medium)
-        .seen(message!("findings.seen-kinds", list = list.join(", ")));
+        .seen(message!("findings.seen-kinds").with_words("list", list));
     Some(sessions.into_iter().fold(draft, |draft, session| {
         let first = session.unknown_required.iter().min_by_key(|(_, unknown)| unknown.first_seq);
         first.map_or(draft.clone(), |(kind, unknown)| {

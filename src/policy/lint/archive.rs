@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{ArchiveFacts, LintHit, RouteFacts, hit};
 use crate::message;
 use crate::policy::model::{DEFAULT_RETRYABLE_CODES, MAX_TIMER_DELAY_MS, RetryMode, RetryPolicy, retried_by_default};
-use crate::policy::schedule::{duration_words, total_wait};
+use crate::policy::schedule::{duration, total_wait};
 use crate::policy::settings::{RouteSettings, SettingsFile};
 use crate::policy::spelling::did_you_mean;
 
@@ -41,7 +41,7 @@ pub(super) fn of_archive(file: &SettingsFile, facts: &ArchiveFacts, hits: &mut V
 fn not_seen(route: &RouteSettings, facts: &ArchiveFacts, hits: &mut Vec<LintHit>) {
     let names = facts.routes.keys().map(String::as_str);
     let fix = did_you_mean(&route.route, names.clone()).map_or_else(
-        || message!("lint.route-in-use", routes = names.collect::<Vec<_>>().join(", ")),
+        || message!("lint.route-in-use").with_words("routes", names),
         |near| message!("lint.did-you-mean", word = near),
     );
     hits.push(hit(
@@ -65,7 +65,7 @@ fn retry_after(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts, h
     hits.push(hit(
         "policy-retry-after-above-cap",
         route.line_of("maxDelayMs"),
-        message!("lint.above-cap", route = &route.route, longest = duration_words(longest), cap = duration_words(cap)),
+        message!("lint.above-cap", route = &route.route, longest = duration(longest), cap = duration(cap)),
         message!("lint.above-cap-fix", ms = longest.ceil().min(MAX_TIMER_DELAY_MS)),
         reason,
     ));
@@ -81,7 +81,7 @@ fn outages(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts, hits:
     };
     let fix = match retries_for(policy, longest) {
         Some(count) => message!("lint.outages-fix", count = count),
-        None => message!("lint.outages-raise", count = MOST_RETRIES, longest = duration_words(longest)),
+        None => message!("lint.outages-raise", count = MOST_RETRIES, longest = duration(longest)),
     };
     hits.push(hit(
         "policy-shorter-than-outages",
@@ -90,11 +90,11 @@ fn outages(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts, hits:
             "lint.outages",
             route = &route.route,
             retries = policy.max_retries,
-            typical = duration_words(wait.typical_ms),
-            most = duration_words(wait.max_ms),
+            typical = duration(wait.typical_ms),
+            most = duration(wait.max_ms),
             longer = longer.len(),
             all = seen.outages_ms.len(),
-            longest = duration_words(longest)
+            longest = duration(longest)
         ),
         fix,
         message!("lint.outages-why"),
@@ -123,7 +123,8 @@ fn passing_codes(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts,
     hits.push(hit(
         "policy-misses-passing-code",
         route.line_of("retryableCodes"),
-        message!("lint.passing", route = &route.route, n = missed.values().sum::<u64>(), counts = counts(&missed)),
+        message!("lint.passing", route = &route.route, n = missed.values().sum::<u64>())
+            .with_words("counts", counts(&missed)),
         message!("lint.passing-fix", codes = codes.join(", ")),
         message!("lint.passing-why"),
     ));
@@ -146,17 +147,13 @@ fn always(route: &RouteSettings, policy: &RetryPolicy, seen: &RouteFacts, hits: 
     hits.push(hit(
         "policy-always-intrinsic",
         line,
-        message!(
-            "lint.always-seen",
-            route = &route.route,
-            n = seen.intrinsic.values().sum::<u64>(),
-            counts = counts(&seen.intrinsic)
-        ),
+        message!("lint.always-seen", route = &route.route, n = seen.intrinsic.values().sum::<u64>())
+            .with_words("counts", counts(&seen.intrinsic)),
         message!("lint.always-seen-fix", codes = codes),
         message!("lint.always-seen-why"),
     ));
 }
 
-fn counts(codes: &BTreeMap<String, u64>) -> String {
-    codes.iter().map(|(code, count)| format!("{code} ({count})")).collect::<Vec<_>>().join(", ")
+fn counts(codes: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
+    codes.iter().map(|(code, count)| format!("{code} ({count})"))
 }

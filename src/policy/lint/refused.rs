@@ -142,7 +142,7 @@ fn unknown_key_fix(refusal: &Refusal, release: &Release) -> Message {
         Some(word) if own.contains(&word) => message!("lint.did-you-mean", word = word),
         Some(word) if in_backoff => message!("lint.did-you-mean-above", word = word),
         Some(word) => message!("lint.did-you-mean-below", word = word),
-        None => message!("lint.keys-here", keys = own.join(", ")),
+        None => message!("lint.keys-here").with_words("keys", own),
     }
 }
 

@@ -38,7 +38,7 @@ fn dropped_codes(route: &RouteSettings, policy: &RetryPolicy, hits: &mut Vec<Lin
         hits.push(hit(
             "policy-drops-default-codes",
             route.line_of("retryableCodes"),
-            message!("lint.drops-codes", route = &route.route, codes = &codes),
+            message!("lint.drops-codes", route = &route.route).with_words("codes", &dropped),
             message!("lint.add", codes = codes),
             message!("lint.list-replaces"),
         ));
@@ -92,6 +92,6 @@ fn always_without_facts(route: &RouteSettings, hits: &mut Vec<LintHit>) {
         route.line_of("mode"),
         message!("lint.always", route = &route.route),
         message!("lint.always-fix"),
-        message!("lint.always-why", codes = INTRINSIC_CODES[..6].join(", ")),
+        message!("lint.always-why").with_words("codes", &INTRINSIC_CODES[..6]),
     ));
 }

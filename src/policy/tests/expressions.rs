@@ -1,8 +1,9 @@
-use crate::policy::edits::{EDITS, duration_ms, parse_candidate};
+use crate::policy::edits::{EDITS, duration_ms, parse_candidate, usage};
 use crate::policy::fixes::Candidate;
 use crate::policy::model::{RetryMode, RetryPolicy};
-use crate::policy::presets::{PRESET_NAMES, preset};
+use crate::policy::presets::{PRESET_NAMES, preset, source_key};
 use crate::policy::schedule::{schedule, total_wait};
+use crate::report::lang::Language;
 
 fn parse(expression: &str) -> Candidate {
     parse_candidate(expression, &|name| {
@@ -32,6 +33,8 @@ fn presets_have_their_documented_numbers() {
     for name in PRESET_NAMES {
         let found = preset(name).unwrap().unwrap();
         assert!(found.name == name && !found.source.is_empty() && !found.source.contains('\n'), "{name}");
+        // Pages say it by its key, in every language; JSON holds the English.
+        assert_eq!(Some(found.source), source_key(name).map(|key| Language::English.say(key)), "{name}");
     }
     assert_eq!(preset("polly@1.0.0"), Ok(None));
     assert!(preset("dsh-default@newest").is_err());
@@ -83,11 +86,11 @@ fn every_switch_survives_a_round_trip_through_its_words() {
 
 #[test]
 fn every_edit_has_its_line_of_help() {
-    for (name, usage) in EDITS {
+    for (name, key) in EDITS {
         let error = parse_candidate(&format!("dsh-default + {name} ! ! ! ! !"), &|_| None);
         let takes_any_words = ["retry", "no-retry", "codes", "always-only", "always-except", "name"].contains(&name);
         match error {
-            Err(error) => assert!(error.to_string().ends_with(usage), "{error}"),
+            Err(error) => assert!(error.to_string().ends_with(&usage(key)), "{error}"),
             Ok(_) => assert!(takes_any_words, "{name}"),
         }
     }

@@ -2,11 +2,12 @@
 
 use super::words;
 use crate::check::{Accepted, CheckResult, GateState, Outcome, Problem, RateComparison, RateState};
-use crate::findings::short_text;
 use crate::message;
 use crate::message::Message;
+use crate::redact::redact;
 use crate::report::definitions::Term;
 use crate::report::document::{Block, Cell, Column, Page, Table, Tone};
+use crate::report::failures::short_ids;
 use crate::report::findings::severity;
 use crate::report::lang::Language;
 use crate::report::numbers::{grouped, percent, ratio};
@@ -119,13 +120,19 @@ fn gates(result: &CheckResult, language: Language) -> Table {
 }
 
 fn problems(problems: &[Problem], most: usize, language: Language) -> Table {
+    let shown = || problems.iter().take(most);
+    let ids = short_ids(shown().filter_map(|problem| problem.place.as_ref()).map(|p| p.session_id.as_str()), 12);
+    // Without its place two problems of one rule look alike.
+    let place = |problem: &Problem| {
+        let place = problem.place.as_ref()?;
+        let id = ids.get(place.session_id.as_str())?;
+        Some(format!("{}:{}", redact(id), place.seq))
+    };
     let row = |problem: &Problem| {
-        let place = problem.place.as_ref();
         vec![
             Cell::from(problem.rule),
             Cell::toned(language.render(&severity(problem.severity)), Tone::Warn),
-            place.map_or_else(|| "–".to_owned(), |p| short_text(&p.session_id)).into(),
-            place.map_or_else(|| "–".to_owned(), |p| p.seq.to_string()).into(),
+            place(problem).unwrap_or_else(|| "–".to_owned()).into(),
             words(&problem.what, language).into(),
         ]
     };
@@ -134,11 +141,10 @@ fn problems(problems: &[Problem], most: usize, language: Language) -> Table {
         columns: vec![
             Column::text(language.say("check.column-rule"), 0).means(Term::Finding),
             Column::text(language.say("check.column-severity"), 2).means(Term::Finding),
-            Column::text(language.say("check.column-session"), 1).means(Term::Session),
-            Column::number(language.say("check.column-seq"), 1).means(Term::Seq),
+            Column::text(language.say("check.column-session-seq"), 0).means(Term::Session),
             Column::text(language.say("check.column-what"), 0),
         ],
-        rows: problems.iter().take(most).map(row).collect(),
+        rows: shown().map(row).collect(),
         note: left_out(problems.len(), most, language),
     }
 }

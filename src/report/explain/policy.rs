@@ -35,15 +35,15 @@ impl Writer {
             Basis::Given { assumed: false } => self.say(&message!("explain.basis-given")),
             Basis::Given { assumed: true } => self.say(&message!("explain.basis-assumed")),
             Basis::Every => self.say(&message!("explain.basis-every")),
-            Basis::Only(releases) => self.say(&message!("explain.basis-only", releases = releases.join(", "))),
+            Basis::Only(releases) => self.say(&message!("explain.basis-only").with_words("releases", releases)),
             Basis::None => {}
         }
         if let Some(other) = &rule.other_code {
             self.say_toned(&message!("explain.other-code", other = other, code = code), Tone::Warn);
         }
         if !rule.elsewhere.is_empty() {
-            let list: Vec<String> = rule.elsewhere.iter().map(|(release, code)| format!("{release}: {code}")).collect();
-            self.say(&message!("explain.elsewhere", list = list.join("; ")));
+            let list = rule.elsewhere.iter().map(|(release, code)| format!("{release}: {code}"));
+            self.say(&message!("explain.elsewhere").with_words("list", list));
         }
     }
 
@@ -111,10 +111,8 @@ fn in_force(story: &DecisionStory) -> Message {
     let initial = span(policy.backoff.initial_delay_ms as i64);
     let message = match policy.mode {
         RetryMode::Always => message!("explain.policy-always", initial = initial, cap = cap),
-        RetryMode::Normal => {
-            let codes = policy.codes_in_order().join(", ");
-            message!("explain.policy-normal", n = policy.max_retries, codes = codes, initial = initial, cap = cap)
-        }
+        RetryMode::Normal => message!("explain.policy-normal", n = policy.max_retries, initial = initial, cap = cap)
+            .with_words("codes", policy.codes_in_order()),
     };
     message.with_message("source", source)
 }

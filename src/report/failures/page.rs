@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 
-use super::{FailureV1, shorten};
+use super::{FailureV1, short_ids, shorten};
 use crate::charts::Charts;
 use crate::message;
 use crate::message::Message;
@@ -17,13 +17,24 @@ use crate::report::numbers::{grouped, moment, span};
 use crate::report::words;
 
 /// The page of `failures`.
-pub fn page(rows: &[FailureV1], charts: &Charts, partial: bool, zone: &TimeZone, language: Language) -> Page {
+/// `nothing_matches`: why the filters leave nothing, where they do.
+pub fn page(
+    rows: &[FailureV1],
+    charts: &Charts,
+    nothing_matches: Option<&Message>,
+    partial: bool,
+    zone: &TimeZone,
+    language: Language,
+) -> Page {
     let mut page = Page::default();
     page.blocks.push(Block::Title(if rows.is_empty() {
         language.say("failures.none")
     } else {
         language.render(&message!("failures.title", n = grouped(rows.len() as u64)))
     }));
+    if let Some(why) = nothing_matches {
+        page.text(Cell::toned(redact(&language.render(why)).into_owned(), Tone::Warn));
+    }
     if let Some(by_code) = by_code(rows) {
         page.text(language.render(&by_code));
     }
@@ -38,7 +49,9 @@ pub fn page(rows: &[FailureV1], charts: &Charts, partial: bool, zone: &TimeZone,
     page.blocks.extend(retries(charts, language).map(Block::Picture));
     page.blocks.push(Block::Fold(language.say("failures.every")));
     let mut table = table(language);
-    table.rows.extend(rows.iter().map(|row| cells(row, zone, language)));
+    let ids = short_ids(rows.iter().map(|row| row.session_id.as_str()), 12);
+    let id = |row: &FailureV1| ids.get(row.session_id.as_str()).map_or("", String::as_str);
+    table.rows.extend(rows.iter().map(|row| cells(row, id(row), zone, language)));
     page.blocks.push(Block::Table(table));
     if partial {
         page.text(Cell::toned(language.say("failures.partial"), Tone::Warn));
@@ -62,19 +75,19 @@ fn table(language: Language) -> Table {
     Table {
         title: say("failures.every"),
         columns: vec![
-            Column::text(say("failures.time"), 2),
+            Column::text(say("failures.time"), 3),
             Column::text(say("failures.session"), 0).means(Term::Session),
-            Column::number(say("failures.place"), 0).means(Term::Place),
+            Column::number(say("failures.seq"), 0).means(Term::Seq),
+            Column::number(say("failures.place"), 2).means(Term::Place),
             Column::text(say("failures.route"), 7).means(Term::Route),
             Column::text(say("failures.code"), 0).means(Term::Code),
             Column::text(say("failures.verdict"), 1).means(Term::Verdict),
             Column::text(say("failures.fate"), 0).means(Term::Fate),
             Column::number(say("failures.after"), 8).means(Term::Duration),
             Column::number(say("failures.tokens"), 4).means(Term::PromptTokens),
-            Column::number(say("failures.fill"), 3).means(Term::Fill),
+            Column::number(say("failures.fill"), 2).means(Term::Fill),
             Column::number(say("failures.since-compaction"), 6).means(Term::AfterCompaction),
             Column::number(say("failures.retries"), 5).means(Term::Retry),
-            Column::number(say("failures.seq"), 10).means(Term::Seq),
             Column::text(say("failures.message"), 9),
         ],
         note: Some(say("failures.note")),
@@ -82,7 +95,7 @@ fn table(language: Language) -> Table {
     }
 }
 
-fn cells(row: &FailureV1, zone: &TimeZone, language: Language) -> Vec<Cell> {
+fn cells(row: &FailureV1, id: &str, zone: &TimeZone, language: Language) -> Vec<Cell> {
     let dash = || "–".to_owned();
     let since = row.since_compaction.as_ref().map_or_else(dash, |s| {
         language.render(&message!("failures.since", events = grouped(s.events), attempts = grouped(s.attempts)))
@@ -96,7 +109,8 @@ fn cells(row: &FailureV1, zone: &TimeZone, language: Language) -> Vec<Cell> {
     let said = |name: Option<&str>, of: fn(&str) -> Message| name.map_or_else(dash, |n| language.render(&of(n)));
     vec![
         moment(row.time_ms, zone).into(),
-        shorten(&redact(&row.session_id), 12).into(),
+        redact(id).into_owned().into(),
+        row.seq.to_string().into(),
         format!("{}.{}.{}", row.turn, row.step, row.attempt).into(),
         redact(&format!("{}/{}", row.provider, row.model)).into_owned().into(),
         redact(&row.code).into_owned().into(),
@@ -107,7 +121,6 @@ fn cells(row: &FailureV1, zone: &TimeZone, language: Language) -> Vec<Cell> {
         row.request.fill.map_or_else(dash, |f| format!("{:.0} %", f * 100.0)).into(),
         since.into(),
         row.chain.retries_before.to_string().into(),
-        row.seq.to_string().into(),
         shorten(&row.message.replace(['\n', '\r', '\t'], " "), 60).into(),
     ]
 }

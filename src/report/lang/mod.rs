@@ -43,7 +43,6 @@ areas! {
     "explain",
     "compactions",
     "classify",
-    "common",
     "lint",
     "policy",
     "definitions",
@@ -55,6 +54,7 @@ areas! {
     "notices",
     "rules",
     "scan",
+    "usage",
     "verify",
     "what_if",
 }

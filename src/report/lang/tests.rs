@@ -38,7 +38,12 @@ fn every_file_of_texts_is_registered() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/lang").join(tag);
         for file in fs::read_dir(folder).unwrap() {
             let name = file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-            assert!(AREAS.iter().any(|area| area.0 == name), "{tag}/{name}.toml is not in the list of areas");
+            // The help has its English in the arguments themselves; `cli::help` tests its Chinese.
+            let is_help = (tag, name.as_str()) == ("zh", "help");
+            assert!(
+                is_help || AREAS.iter().any(|area| area.0 == name),
+                "{tag}/{name}.toml is not in the list of areas"
+            );
         }
     }
 }
@@ -123,7 +128,7 @@ fn the_locale_decides_the_language() {
 
 #[test]
 fn a_sentence_is_said_in_both_languages() {
-    let message = message!("common.and-more", n = 3);
-    assert_eq!(Language::English.render(&message), "(and 3 more)");
-    assert_eq!(Language::Chinese.render(&message), "（另有 3 条）");
+    let message = message!("common.and-more", what = "torn-frame", n = 3);
+    assert_eq!(Language::English.render(&message), "torn-frame (and 3 more)");
+    assert_eq!(Language::Chinese.render(&message), "torn-frame（另有 3 条）");
 }

@@ -17,7 +17,7 @@ use super::words;
 use crate::charts::Charts;
 use crate::message;
 use crate::message::Message;
-use crate::notice;
+use crate::notice::{self, NO_MATCH};
 use crate::pipeline::Dataset;
 use crate::redact::redact;
 use crate::summary::Summary;
@@ -39,6 +39,9 @@ pub fn page(
     page.text(faint(&inputs_line(dataset)));
     if narrowed {
         page.text(Cell::toned(language.say("scan.filtered"), Tone::Warn));
+    }
+    for notice in dataset.notices.iter().filter(|notice| notice.kind == NO_MATCH) {
+        page.text(Cell::toned(redact(&language.render(&notice.message)).into_owned(), Tone::Warn));
     }
     if dataset.is_partial() {
         let partial = message!("scan.partial", n = grouped(dataset.inputs.unreadable_archives));
@@ -138,21 +141,24 @@ fn push_unknown_types(page: &mut Page, summary: &Summary, language: Language) {
         return;
     }
     let types = summary.unknown_types.iter().take(SHOWN);
-    let list: Vec<String> = types.map(|(kind, n)| format!("{} ×{}", redact(kind), grouped(*n))).collect();
+    let list = types.map(|(kind, n)| format!("{} ×{}", redact(kind), grouped(*n)));
     page.blocks.push(Block::Heading(language.say("scan.unknown-types")));
-    page.text(list.join(", "));
+    page.text(language.render(&message!("scan.unknown-types-list").with_words("list", list)));
 }
 
 fn push_notices(page: &mut Page, dataset: &Dataset, language: Language) {
-    let groups = notice::group(&dataset.notices);
+    let mut groups = notice::group(&dataset.notices);
+    // Said above, where the filters are.
+    groups.retain(|group| group.kind != NO_MATCH);
     if groups.is_empty() {
         return;
     }
     let line = |group: &notice::NoticeGroup| {
         let what = redact(&language.render(&group.message)).into_owned();
-        let said = language.render(&message!("scan.notice", kind = group.kind, what = what));
-        let more = language.render(&message!("common.and-more", n = grouped(group.count - 1)));
-        Cell::from(if group.count > 1 { format!("{said} {more}") } else { said })
+        let said = message!("scan.notice", kind = group.kind, what = what);
+        let said =
+            if group.count > 1 { message!("common.and-more", what = said, n = grouped(group.count - 1)) } else { said };
+        Cell::from(language.render(&said))
     };
     page.blocks.push(Block::Heading(language.say("scan.notices")));
     page.blocks.push(Block::List(groups.iter().map(line).collect()));
