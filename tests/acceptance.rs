@@ -204,7 +204,7 @@ fn six_days_of_bodyless_failures_give_the_numbers_that_were_asked_for() {
         };
         let columns =
             |start: &str| line(start).split("  ").map(str::trim).filter(|c| !c.is_empty()).collect::<Vec<_>>();
-        let verdict = "486 of 530 failed steps (91.7 %) carry CONTEXT_WINDOW_EXCEEDED, yet the evidence contradicts it for 486 of them.";
+        let verdict = "486 of 530 failed steps (91.7 %) carry CONTEXT_WINDOW_EXCEEDED, yet the evidence contradicts it in every case.";
         let flat = page.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(verdict), "{flat}");
         assert_eq!(line("60 sessions"), "60 sessions, 12,238 steps, 530 failed (4.3 %)");
