@@ -108,3 +108,18 @@ fn every_format_tells_the_same_story() {
         }
     }
 }
+
+#[test]
+fn a_path_in_the_place_of_the_session_is_read() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = support::builder::Log::new("one");
+    log.route("gateway", "large", 1_000_000).turn().step().failed("SERVER", "503 status code (no body)").gave_up();
+    log.write_plain(root.path());
+    let path = root.path().to_str().unwrap();
+    let named = run(&["explain", "--in", path]);
+    assert_eq!((named.status, named.err.as_str()), (0, ""));
+    for arguments in [&["explain", path][..], &["explain", "one", path]] {
+        assert_eq!(run(arguments).out, named.out, "{arguments:?}");
+    }
+    assert_ne!(run(&["explain", "./no-such-place", path]).status, 0, "what is no path names a session");
+}

@@ -166,7 +166,7 @@ fn few_chains_get_bounds_but_no_ranking() {
 fn the_page_fits_eighty_columns_in_both_languages() {
     let root = tempfile::tempdir().unwrap();
     empty_400s(root.path());
-    for (language, word) in [("en", "Recommendation"), ("zh", "建议")] {
+    for (language, word) in [("en", "Take 'current + retry"), ("zh", "采用“current + retry")] {
         let args = ["policy", "what-if", root.path().to_str().unwrap(), "--width", "80", "--lang", language];
         let page = run(&args);
         assert_eq!(page.status, 0, "{}", page.err);

@@ -15,11 +15,14 @@ pub struct ExplainArgs {
     /// Session id or its beginning, with the seq of any event of the failed attempt after a colon; or the id of a rule
     #[arg(value_name = "SESSION[:SEQ]|RULE")]
     pub target: Option<String>,
+    /// Sessions roots, directories, log files or zips [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
+    #[arg(value_name = "PATH")]
+    pub more_paths: Vec<PathBuf>,
     /// Sessions root, directory, log file or zip; may be repeated [default: $DSH_HOME/sessions, else ~/.dsh/sessions]
     #[arg(long = "in", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Read the demo logs inside the program
-    #[arg(long, conflicts_with = "paths")]
+    #[arg(long, conflicts_with_all = ["paths", "more_paths"])]
     pub demo: bool,
     /// Release of the harness that wrote the log [default: inferred from the codes it wrote]
     #[arg(long, value_name = "VERSION")]
@@ -54,10 +57,25 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
+    /// What to explain. `explain PATH` means the logs there, not a session of that name.
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref().filter(|_| self.path_as_target().is_none())
+    }
+
+    fn path_as_target(&self) -> Option<PathBuf> {
+        let target = PathBuf::from(self.target.as_deref()?);
+        let is_path = target.components().count() > 1 || target.is_absolute() || self.target.as_deref() == Some(".");
+        (is_path && target.exists()).then_some(target)
+    }
+
     /// The arguments of reading, as the other commands take them.
     pub fn input(&self) -> InputArgs {
         InputArgs {
-            paths: self.paths.clone(),
+            paths: self
+                .path_as_target()
+                .into_iter()
+                .chain(self.more_paths.iter().chain(&self.paths).cloned())
+                .collect(),
             demo: self.demo,
             jobs: self.jobs,
             settings: self.settings.clone(),

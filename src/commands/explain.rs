@@ -20,7 +20,7 @@ use crate::report::lang::{Language, Said};
 use crate::report::{explain as report, html, markdown, rules, terminal};
 
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
-    if let Some(rule) = args.target.as_deref().and_then(registry::find) {
+    if let Some(rule) = args.target().and_then(registry::find) {
         return explain_rule(rule, args);
     }
     refuse_to_show(args)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
         return Ok(exit);
     }
     let mut verdicts = Verdicts::of(&dataset.sessions);
-    let place = match &args.target {
+    let place = match args.target() {
         Some(target) => Some(Target::parse(target).find(&dataset, &verdicts)?),
         None => most_interesting(&dataset, &verdicts, None),
     };
