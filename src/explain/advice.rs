@@ -7,10 +7,11 @@ use crate::evidence::verdict::{adapter, is_overflow};
 use crate::evidence::{FixableBy, Judgement, Route, SupportedCode};
 use crate::message;
 use crate::message::Message;
+use crate::policy::model::proposed_delay_ms;
 use crate::policy::semantics::GiveUp;
 use crate::policy::{Decision, RetryPolicy, to_settings_yaml};
 use crate::report::numbers::{grouped, span};
-use crate::session::AttemptRow;
+use crate::session::{AttemptRow, TokenEstimate};
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,10 +28,13 @@ pub(super) fn of(
     judgement: &Judgement,
     decision: &DecisionStory,
     repairs: &[Repair],
+    size: Option<TokenEstimate>,
 ) -> Advice {
     let mut advice = Advice::default();
     match judgement.fixable_by {
-        FixableBy::Time | FixableBy::Unknown => waiting(attempt, failure, judgement, decision, repairs, &mut advice),
+        FixableBy::Time | FixableBy::Unknown => {
+            waiting(attempt, failure, judgement, (decision, repairs), size, &mut advice)
+        }
         FixableBy::Request => advice.steps.push(request(judgement)),
         FixableBy::BodySize => advice.steps.push(message!("explain.do-body-size")),
         FixableBy::Account => advice.steps.push(message!("explain.do-account")),
@@ -44,8 +48,8 @@ fn waiting(
     attempt: &AttemptRow,
     failure: &Failure,
     judgement: &Judgement,
-    decision: &DecisionStory,
-    repairs: &[Repair],
+    (decision, repairs): (&DecisionStory, &[Repair]),
+    size: Option<TokenEstimate>,
     advice: &mut Advice,
 ) {
     let recovered = repairs.is_empty();
@@ -53,14 +57,16 @@ fn waiting(
         advice.steps.push(message!("explain.do-nothing"));
     } else if let Some(policy) = policy_that_waits(failure, decision) {
         advice.steps.push(why(failure, decision, &policy));
-        if is_overflow(&failure.code) {
-            let tokens = attempt.request.as_ref().and_then(|r| r.tokens);
-            if let Some(tokens) = tokens {
-                let most = tokens.value.saturating_mul(policy.max_retries);
-                advice.steps.push(message!("explain.do-cost", n = policy.max_retries, tokens = grouped(most)));
-            }
+        if let Some(size) = size.filter(|_| is_overflow(&failure.code)) {
+            let most = size.value.saturating_mul(policy.max_retries);
+            advice.steps.push(message!("explain.do-cost", n = policy.max_retries, tokens = grouped(most)));
         }
         advice.settings = Some(to_settings_yaml(&attempt.route.provider, &policy));
+    } else if let Decision::GiveUp { reason: GiveUp::RetryAfterTooLong } = decision.decision {
+        let asked = span(failure.retry_after_ms.unwrap_or(0.0) as i64);
+        advice.steps.push(message!("explain.do-far-date", asked = asked));
+    } else {
+        advice.steps.push(message!("explain.do-waits-already"));
     }
     let gateway = judgement.supported_code == SupportedCode::GatewayFault
         || crate::evidence::is_bodyless(&failure.message).is_some();
@@ -90,9 +96,7 @@ fn policy_that_waits(failure: &Failure, decision: &DecisionStory) -> Option<Retr
             policy.backoff.max_delay_ms = policy.backoff.max_delay_ms.max(30_000.0);
         }
         Decision::GiveUp { reason: GiveUp::RetryAfterTooLong } => {
-            // Whole minutes: the next answer may ask for a little more.
-            let asked = failure.retry_after_ms.unwrap_or(0.0);
-            policy.backoff.max_delay_ms = ((asked / 60_000.0).floor() + 1.0) * 60_000.0;
+            policy.backoff.max_delay_ms = proposed_delay_ms(failure.retry_after_ms?)?;
         }
         Decision::Retry { .. } => return None,
     }

@@ -73,7 +73,8 @@ pub fn explain<'a>(
     // Advice is about the decision that ended the chain, not about one that a retry followed.
     let last = repairs::deciding(session, attempt);
     let final_decision = decision::of(session, last, failure_of(last)?);
-    let advice = advice::of(last, failure_of(last)?, judgement, &final_decision, &repairs);
+    let size = attempt.request.as_ref().and_then(|request| request.tokens);
+    let advice = advice::of(last, failure_of(last)?, judgement, &final_decision, &repairs, size);
     let masked = masked::of(std::slice::from_ref(session), &verdicts.of_one(session_index));
     Some(Explanation {
         session,

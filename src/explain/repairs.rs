@@ -6,6 +6,7 @@ use crate::evidence::verdict::layers::policy_in_force;
 use crate::evidence::verdict::{failure_of, is_overflow};
 use crate::evidence::{FixableBy, Judgement, SupportedCode, is_bodyless, supports};
 use crate::policy::engine::FixedGiveUp;
+use crate::policy::model::proposed_delay_ms;
 use crate::policy::{
     Candidate, ChainState, FailedAttempt, FixedDecision, RetryMode, RouteState, apply_edit, decide_with_fixes,
 };
@@ -133,7 +134,9 @@ fn edits(base: &Candidate, failed: &FailedAttempt<'_>) -> Vec<(String, bool)> {
     }
     let asked = failed.retry_after_ms.filter(|wait| listed && *wait > policy.backoff.max_delay_ms);
     if let Some(wait) = asked {
-        edits.push((format!("maxDelayMs {}", wait.ceil()), true));
+        if let Some(longest) = proposed_delay_ms(wait) {
+            edits.push((format!("maxDelayMs {longest}"), true));
+        }
         edits.push(("clamp".to_owned(), false));
     }
     if listed && asked.is_none() && policy.mode == RetryMode::Normal && failed.previous_retry >= policy.max_retries {

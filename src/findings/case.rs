@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::finding::short_text;
 use crate::event::Failure;
 use crate::evidence::masked::{self, Masked};
+use crate::evidence::verdict::layers::{PolicySource, policy_in_force};
 use crate::evidence::{Judgement, Route as Adapter, Supported, Verdicts, supports, verdict};
 use crate::filter::Filters;
 use crate::message;
@@ -83,8 +84,8 @@ pub struct Context<'a> {
     /// Hits of a settings file that was given, with its name.
     pub lint: Option<(String, Vec<crate::policy::LintHit>)>,
     successes: HashMap<RouteKey<'a>, Vec<i64>>,
-    policies: HashMap<usize, BTreeMap<&'a str, RetryPolicy>>,
-    archive_policies: BTreeMap<&'a str, RetryPolicy>,
+    /// By provider: when a session showed another policy than before, and which; sorted by time.
+    policies: BTreeMap<&'a str, Vec<(i64, RetryPolicy)>>,
 }
 
 impl<'a> Context<'a> {
@@ -99,18 +100,18 @@ impl<'a> Context<'a> {
             masked: masked::of(&dataset.sessions, verdicts),
             lint: None,
             successes: HashMap::new(),
-            policies: HashMap::new(),
-            archive_policies: BTreeMap::new(),
+            policies: BTreeMap::new(),
         };
         for (session_index, session) in dataset.sessions.iter().enumerate() {
             context.gather_cases(session_index, session);
-            context.gather_policies(session_index, session);
+            context.gather_policies(session);
             for attempt in session.attempts.iter().filter(|a| a.outcome == Outcome::Succeeded) {
                 let key = (attempt.route.provider.as_str(), attempt.route.model.as_str());
                 context.successes.entry(key).or_default().extend(attempt.time);
             }
         }
         context.successes.values_mut().for_each(|times| times.sort_unstable());
+        context.policies.values_mut().for_each(|policies| policies.sort_by_key(|(time, _)| *time));
         context
     }
 
@@ -130,7 +131,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn gather_policies(&mut self, session_index: usize, session: &'a SessionRows) {
+    fn gather_policies(&mut self, session: &'a SessionRows) {
         let mut seen: HashMap<&str, &str> = HashMap::new();
         for retry in &session.retries {
             let provider = retry.retry.provider.as_deref().or_else(|| {
@@ -141,8 +142,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             if let Some(policy) = RetryPolicy::from_policy_key(key) {
-                self.archive_policies.insert(provider, policy.clone());
-                self.policies.entry(session_index).or_default().insert(provider, policy);
+                self.policies.entry(provider).or_default().push((retry.time.unwrap_or(i64::MIN), policy));
             }
         }
     }
@@ -176,13 +176,18 @@ impl<'a> Context<'a> {
         times.partition_point(|time| *time <= to).saturating_sub(times.partition_point(|time| *time < from))
     }
 
-    /// The policy that the log shows for a provider, in this session or else in another; `None` where no retry was ever
-    /// written, and only the default of the release can be assumed.
-    pub fn policy(&self, session_index: usize, provider: &str) -> Option<&RetryPolicy> {
-        self.policies
-            .get(&session_index)
-            .and_then(|policies| policies.get(provider))
-            .or_else(|| self.archive_policies.get(provider))
+    /// The policy in force at a failure as the logs show it: in its session, else the last one that any session showed
+    /// for the provider before it, else the first one after it. `None` where no retry was ever written, and only the
+    /// default of the release can be assumed.
+    pub fn policy(&self, case: &Case<'a>) -> Option<RetryPolicy> {
+        let own = policy_in_force(case.session, case.attempt);
+        if own.source == PolicySource::Logged {
+            return Some(own.policy);
+        }
+        let policies = self.policies.get(case.attempt.route.provider.as_str())?;
+        let time = case.attempt.time.unwrap_or(i64::MAX);
+        let before = policies.partition_point(|(from, _)| *from <= time);
+        policies.get(before.saturating_sub(1)).map(|(_, policy)| policy.clone())
     }
 
     /// Whether a point in time lies within the filters.

@@ -59,6 +59,13 @@ pub const MAX_TIMER_DELAY_MS: f64 = 2_147_483_647.0;
 
 /// Longest `maxDelayMs` that is ever proposed, milliseconds: a provider that says "come back in 70 years" means no time.
 pub const LONGEST_PROPOSED_DELAY_MS: f64 = 3_600_000.0;
+
+/// The `maxDelayMs` to propose where a provider asks for a wait, milliseconds: whole minutes, since the next answer may
+/// ask for a little more; `None` beyond [`LONGEST_PROPOSED_DELAY_MS`].
+#[must_use]
+pub fn proposed_delay_ms(asked: f64) -> Option<f64> {
+    (asked <= LONGEST_PROPOSED_DELAY_MS).then(|| ((asked / 60_000.0).floor() + 1.0) * 60_000.0)
+}
 /// The largest `maxRetries`: JavaScript's `Number.MAX_SAFE_INTEGER`.
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 

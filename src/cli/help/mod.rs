@@ -29,7 +29,8 @@ pub fn parse() -> Result<Cli, ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let language = asked_language(&arguments).unwrap_or_else(Language::from_environment);
     let mut command = command(language, columns(io::stdout().is_terminal()).unwrap_or(WIDEST).min(WIDEST));
-    let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed =
+        command.try_get_matches_from_mut(language_last(arguments)).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         print(&error, language);
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
@@ -51,6 +52,24 @@ fn asked_language(arguments: &[OsString]) -> Option<Language> {
     let joined = || before_values().find_map(|argument| argument.to_str()?.strip_prefix("--lang="));
     let name = after.and_then(|name| OsStr::to_str(name)).or_else(joined)?;
     Language::from_str(name, true).ok()
+}
+
+/// Moves a `--lang` that stands in front of the command behind it, where clap knows it; `help` and what stands alone take
+/// none, and have been given their language already.
+fn language_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_lang =
+        |argument: &OsString| argument == "--lang" || argument.to_str().is_some_and(|a| a.starts_with("--lang="));
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let leading = arguments.get(1).is_some_and(is_lang);
+    let help = arguments.get(1).is_some_and(|argument| argument == "help");
+    let Some(at) = arguments.iter().take(end).position(is_lang).filter(|_| leading || help) else { return arguments };
+    let length = if arguments[at] == "--lang" { 2.min(arguments.len() - at) } else { 1 };
+    let language: Vec<OsString> = arguments.drain(at..at + length).collect();
+    if arguments.get(1).is_some_and(|first| first != "help" && !first.to_string_lossy().starts_with('-')) {
+        let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+        arguments.splice(end..end, language);
+    }
+    arguments
 }
 
 fn print(error: &clap::Error, language: Language) {
@@ -93,5 +112,23 @@ mod tests {
         assert_eq!(asked("dsh-forensics --lang=en scan"), Some(Language::English));
         assert_eq!(asked("dsh-forensics classify -- --lang zh"), None);
         assert_eq!(asked("dsh-forensics scan --lang"), None);
+    }
+
+    #[test]
+    fn a_language_before_the_command_is_moved_behind_it() {
+        use super::language_last;
+
+        for (typed, read) in [
+            ("d --lang zh scan --demo", "d scan --demo --lang zh"),
+            ("d --lang=zh policy show x -- y", "d policy show x --lang=zh -- y"),
+            ("d --lang zh --help", "d --help"),
+            ("d help scan --lang zh", "d help scan"),
+            ("d scan --lang zh", "d scan --lang zh"),
+            ("d scan -- --lang zh", "d scan -- --lang zh"),
+            ("d --lang", "d"),
+        ] {
+            let arguments = typed.split(' ').map(Into::into).collect();
+            assert_eq!(language_last(arguments).join(std::ffi::OsStr::new(" ")), *read, "{typed}");
+        }
     }
 }

@@ -29,7 +29,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let cases: Vec<&Case<'_>> = short.iter().map(|s| s.case).collect();
     let first = cases.first()?;
     let provider = &first.attempt.route.provider;
-    let policy = context.policy(first.session_index, provider).cloned().unwrap_or_default();
+    let policy = context.policy(first).unwrap_or_default();
     let on_route = |s: &&Short<'_, '_>| s.case.attempt.route.provider == *provider;
     let needed = quantile(short.iter().filter(on_route).map(|s| s.waited + s.missing), 0.9);
     let draft = Draft::of_cases(context, &cases, message!("findings.budget-too-short"))?;

@@ -23,7 +23,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     };
     let (identical, larger) = (with_fact("identical-request"), with_fact("larger-success"));
     let provider = cases.first().map(|case| case.attempt.route.provider.clone())?;
-    let policy = cases.first().and_then(|case| context.policy(case.session_index, &provider));
+    let policy = cases.first().and_then(|case| context.policy(case));
     let largest = cases.iter().filter_map(|case| case.attempt.request.as_ref()?.tokens).map(|t| t.value).max();
     let draft = Draft::of_cases(context, &cases, message!("findings.contradicted-overflow", code = OVERFLOW))?;
     Some(
@@ -35,7 +35,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
                 failed = optional(largest),
                 succeeded = optional(context.summary.largest_success_tokens),
             ))
-            .settings(Some(retrying(&provider, policy))),
+            .settings(Some(retrying(&provider, policy.as_ref()))),
     )
 }
 

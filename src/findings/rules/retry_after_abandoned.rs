@@ -3,7 +3,7 @@
 use crate::findings::rule::rule;
 use crate::findings::{Case, Confidence, Context, Draft};
 use crate::message;
-use crate::policy::model::LONGEST_PROPOSED_DELAY_MS;
+use crate::policy::model::proposed_delay_ms;
 use crate::policy::{RetryMode, RetryPolicy, to_settings_yaml};
 use crate::report::numbers::span;
 use crate::session::Fate;
@@ -19,7 +19,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     let (shortest, longest) = (asked().fold(f64::MAX, f64::min), asked().fold(0.0, f64::max));
     let cap = policy.backoff.max_delay_ms;
     // Beyond an hour (a date far away, say) a wait helps nobody.
-    let worth = asked().filter(|ms| *ms <= LONGEST_PROPOSED_DELAY_MS).fold(policy.backoff.max_delay_ms, f64::max);
+    let worth = asked().filter_map(proposed_delay_ms).fold(policy.backoff.max_delay_ms, f64::max);
     policy.backoff.max_delay_ms = worth;
     let settings = (worth > cap).then(|| to_settings_yaml(provider, &policy));
     let draft = Draft::of_cases(context, &cases, message!("findings.retry-after-abandoned"))?;
@@ -38,7 +38,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
 }
 
 fn policy_of(context: &Context<'_>, case: &Case<'_>) -> RetryPolicy {
-    context.policy(case.session_index, &case.attempt.route.provider).cloned().unwrap_or_default()
+    context.policy(case).unwrap_or_default()
 }
 
 /// Given up with budget left, for a code that is retried: only the length of the wait is in the way.

@@ -19,7 +19,7 @@ fn check(context: &Context<'_>) -> Option<Draft> {
     codes.dedup();
     let first = cases.first()?;
     let provider = &first.attempt.route.provider;
-    let mut policy = context.policy(first.session_index, provider).cloned().unwrap_or_default();
+    let mut policy = context.policy(first).unwrap_or_default();
     policy.retryable_codes.extend(codes.iter().cloned());
     let title = message!("findings.unclassified-transient").with_words("codes", codes);
     Some(Draft::of_cases(context, &cases, title)?.settings(Some(to_settings_yaml(provider, &policy))))

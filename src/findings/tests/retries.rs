@@ -20,7 +20,7 @@ fn retry_after_abandoned_fires() {
     let finding = find("retry-after-abandoned", &archive(&mut [&mut told_to_wait(30_000)])).unwrap();
     assert_eq!(finding.count, 1);
     let settings = finding.settings.unwrap();
-    assert!(settings.contains("llm-deepseek") && settings.contains("maxDelayMs: 30000"), "{settings}");
+    assert!(settings.contains("llm-deepseek") && settings.contains("maxDelayMs: 60000"), "{settings}");
 }
 
 #[test]
@@ -184,4 +184,30 @@ fn deadline_cluster_fires() {
 fn deadline_cluster_is_silent_where_times_differ() {
     let mut log = broken_after([20_000, 45_000, 300_100, 120_000, 80_000]);
     assert_eq!(count("deadline-cluster", &mut [&mut log]), None);
+}
+
+/// A step that a retry under this policy healed.
+fn healed(id: &str, time: i64, retries: u64, first_ms: u64, longest_ms: u64) -> Log {
+    let mut log = Log::new(id);
+    let failure = json!({"message": "429", "code": "RATE_LIMIT"});
+    log.at(time).route("deepseek-official", "chat", 1_000_000).turn().step().failed_with(failure.clone());
+    let key = format!("[\"normal\",{retries},[\"RATE_LIMIT\"],{first_ms},{longest_ms},0.1]");
+    log.event(
+        "llm/retry",
+        json!({
+            "retryId": "r", "turn": 1, "step": 1, "provider": "deepseek-official", "mode": "normal", "policyKey": key,
+            "retry": 1, "maxRetries": retries, "delayMs": first_ms, "failure": failure,
+        }),
+    );
+    log.ok(900);
+    log
+}
+
+#[test]
+fn the_policy_of_the_failure_s_own_time_is_changed_and_not_a_later_one() {
+    let mut early = healed("early", START - HOUR, 7, 700, 9_000);
+    let mut late = healed("z-late", START + HOUR, 2, 40, 300);
+    let sessions = &mut [&mut early, &mut told_to_wait(30_000), &mut late];
+    let settings = find("retry-after-abandoned", &archive(sessions)).unwrap().settings.unwrap();
+    assert!(settings.contains("initialDelayMs: 700") && settings.contains("maxRetries: 7"), "{settings}");
 }
