@@ -1,4 +1,4 @@
-//! A page for a terminal: paragraphs broken at the width, tables as [`grid`] lays them out.
+//! A page for a terminal: paragraphs broken at the width, tables as `grid` lays them out.
 
 mod grid;
 mod wrap;

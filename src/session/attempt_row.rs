@@ -116,7 +116,7 @@ pub struct AttemptRow {
     pub since_independent_compaction: Option<SinceCompaction>,
     /// Retries of its step before it.
     pub retries_before: u64,
-    /// The retry scheduled after it: index into [`SessionRows::retries`].
+    /// The retry scheduled after it: index into [`SessionRows::retries`](super::SessionRows::retries).
     pub retry: Option<usize>,
     /// Fate of the chain it belongs to; `None` where its step has no failure before or at it.
     pub fate: Option<Fate>,
@@ -238,7 +238,7 @@ pub struct TokenEstimate {
 /// Distance from the end of a compaction to the end of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinceCompaction {
-    /// Index into [`SessionRows::compactions`].
+    /// Index into [`SessionRows::compactions`](super::SessionRows::compactions).
     pub compaction: usize,
     /// Seqs between the two.
     pub events: u64,
