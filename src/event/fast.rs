@@ -24,23 +24,19 @@ impl<'a> Cursor<'a> {
         if negative {
             self.rest = &self.rest[1..];
         }
-        let value = self.digits(18)? as i64;
+        let value = self.unsigned()? as i64;
         Some(if negative { -value } else { value })
     }
 
+    /// At most 18 digits (19 fit a word), without leading zeros. What stands before a `None` is used up: every caller
+    /// gives up then.
     #[inline]
     fn unsigned(&mut self) -> Option<u64> {
-        self.digits(18)
-    }
-
-    /// At most `most` digits (19 fit a word), without leading zeros. What stands before a `None` is used up: every
-    /// caller gives up then.
-    #[inline]
-    fn digits(&mut self, most: usize) -> Option<u64> {
+        const MOST: usize = 18;
         let (mut value, mut count) = (0u64, 0);
         while let Some(digit) = self.rest.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
             count += 1;
-            if count > most {
+            if count > MOST {
                 return None;
             }
             value = value * 10 + u64::from(digit);
